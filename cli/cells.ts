@@ -6,6 +6,28 @@ export const list = (values: readonly string[]): string => values.join(', ');
 export const text = (value: string | null): string => value ?? '';
 /** `2026-11-21T13:34:05Z`: sortable, and independent of the reader's time zone. */
 export const time = (ms: number | null): string => (ms === null ? '' : `${new Date(ms).toISOString().slice(0, 19)}Z`);
+const ofTime = (name: string): boolean => /[a-z](?:At|Until)$/.test(name);
+/** To the millisecond, as data has it. */
+export const instant = (ms: number): string => new Date(ms).toISOString();
+/** The moments of an answer, at any depth, as ISO 8601: the API has epoch milliseconds. */
+export function withTimes(value: unknown, as: (ms: number) => string = time): unknown {
+  if (Array.isArray(value)) return value.map((one) => withTimes(one, as));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name,
+      ofTime(name) && typeof one === 'number' ? as(one) : withTimes(one, as),
+    ]),
+  );
+}
+/** The fields as the API takes them, if they come from an output of `get`. */
+export const withoutTimes = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const ms = ofTime(name) && typeof value === 'string' ? Date.parse(value) : Number.NaN;
+      return [name, Number.isNaN(ms) ? value : ms];
+    }),
+  );
 export const party = (of: Party | null): string => (of ? `${of.type} ${of.name ?? of.id ?? ''}`.trim() : '');
 /** Client roles by clientId, as `client/role`. */
 export const namesIn = (clientRoles: Readonly<Record<string, readonly string[]>>): string[] =>

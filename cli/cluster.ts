@@ -57,9 +57,23 @@ export async function clusterResources(
     const { code, stderr = '' } = Object(error);
     if (code === 'ENOENT')
       throw new Refused('kubectl was not found', 'realmctl reads the cluster by kubectl: put it on the PATH.');
-    if (typeof stderr === 'string' && stderr !== '') throw new Refused(`kubectl: ${stderr.trim()}`);
+    if (typeof stderr === 'string' && stderr !== '') throw kubectlRefused(stderr);
     throw error;
   }
+}
+
+/** A line of kubectl's own log (klog): `E1126 10:02:11.004 4242 memcache.go:265] "Unhandled Error" err="…"`. */
+const LOGGED = /^[IWEF]\d{4} \d\d:\d\d:\d\d/;
+
+/** kubectl logs each try before the sentence that says what is wrong. */
+function kubectlRefused(stderr: string): Refused {
+  const lines = stderr.split('\n').map((line) => line.trim());
+  const all = lines.filter((line) => line !== '');
+  const said = all.filter((line) => !LOGGED.test(line));
+  const [first = '', ...rest] = [...new Set(said.length > 0 ? said : all.slice(-1))];
+  const away = /was refused|unable to connect|no such host|no configuration|connection|timeout/i.test(first);
+  const hints = [...rest, ...(away ? ['Choose a cluster with --kube-context, --kubeconfig or KUBECONFIG.'] : [])];
+  return new Refused(`kubectl: ${first}`, hints.length > 0 ? hints.join('\n') : undefined);
 }
 
 const rank = (kind: KindName): number => kindNames.indexOf(kind);

@@ -71,7 +71,7 @@ export const addRealm = (command: Command): Command =>
 
 /** The realm of a command: that of its argument or of `-r`, else the context's. */
 export async function realmOf(
-  cli: Pick<Cli, 'defaultRealm'>,
+  cli: Pick<Cli, 'defaultRealm' | 'io'>,
   { option, place }: { option?: string | undefined; place?: string | undefined },
 ): Promise<string> {
   if (option !== undefined && place !== undefined && option !== place)
@@ -80,8 +80,9 @@ export async function realmOf(
   if (said !== undefined) return realmName(said);
   const own = await cli.defaultRealm();
   if (own !== undefined) return own;
+  const { REALMCTL_REALM: signsIn } = cli.io.env;
   throw new Refused(
-    'no realm is said',
+    signsIn ? `no realm is said: REALMCTL_REALM is ${signsIn}, where the client signs in` : 'no realm is said',
     'Give one with --realm (-r), or keep one for this context: realmctl config set-realm REALM',
   );
 }

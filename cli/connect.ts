@@ -110,12 +110,17 @@ export const connector =
     return connection(found.server, accessOf(name, found, { file, fetch, env }));
   };
 
-/** The default realm of the chosen context; for a client from the environment its own realm, unless that is master. */
+/**
+ * The default realm: REALMCTL_REALM, otherwise the chosen context's. A client from the environment also signs in at REALMCTL_REALM.
+ * If that is master, commands have no default realm, so that none changes master by mistake.
+ */
 export const defaultRealm =
   ({ env, file }: { env: Environment; file: ContextFile }, context: () => string | undefined) =>
   async (): Promise<string | undefined> => {
+    const { REALMCTL_REALM: named } = env;
     if (!(context() ?? env.REALMCTL_CONTEXT) && env.REALMCTL_SERVER && env.REALMCTL_CLIENT_ID)
-      return env.REALMCTL_REALM && env.REALMCTL_REALM !== MASTER ? env.REALMCTL_REALM : undefined;
+      return named && named !== MASTER ? named : undefined;
+    if (named) return named;
     const contexts = await file.read();
     return Object.keys(contexts.contexts).length === 0
       ? undefined

@@ -9,10 +9,12 @@ import { getAdoption, getEndpoints, getRealmHealth } from '../server/contract/re
 import { listSessions } from '../server/contract/sessions.ts';
 import { getSettings, notInEffect } from '../server/contract/settings.ts';
 import { listManagers } from '../server/contract/transfer.ts';
+import { getLockout, type Lockout } from '../server/contract/user-access.ts';
 import { listCredentials } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
 import { party, time } from './cells.ts';
 import type { Found, Kind, Scope } from './kinds.ts';
+import { whyOf } from './run-time-kinds.ts';
 
 /** Parts in display order; in JSON the keys are names. */
 export type Details = Record<string, unknown>;
@@ -75,6 +77,7 @@ function asked(kind: Kind, scope: Scope, found: Found): Record<string, () => Pro
       };
     case 'users':
       return {
+        lock: async () => lockText((await client.call(getLockout, { params: ofUser, signal })).body),
         credentials: async () => (await client.call(listCredentials, { params: ofUser, signal })).body,
         adminRoles: async () => (await client.call(getUserAdminRoles, { params: ofUser, signal })).body?.grants,
         sessions: async () =>
@@ -100,6 +103,14 @@ function asked(kind: Kind, scope: Scope, found: Found): Record<string, () => Pro
   }
 }
 
+/** `locked until 2026-11-21T13:34:05Z after 5 failures, the last at …` */
+function lockText(lockout: Lockout | undefined): string {
+  if (!lockout || lockout.failures + Number(lockout.locked) === 0) return 'not locked, no failed sign-ins';
+  const { locked, failures, lastFailureAt, lockedUntil } = lockout;
+  const counted = `${failures} failed ${failures === 1 ? 'sign-in' : 'sign-ins'}, the last at ${time(lastFailureAt)}`;
+  return locked ? `locked until ${time(lockedUntil)}: ${counted}` : `not locked: ${counted}`;
+}
+
 const answer = ({ error, responseStatus }: { error: string | null; responseStatus: number | null }): string =>
   error !== null ? `: ${error}` : responseStatus !== null ? `: ${responseStatus}` : '';
 
@@ -117,9 +128,11 @@ async function eventsOn({ connection, signal }: Scope, realm: string, kind: Kind
         (name) => typeof name === 'string' && names.has(name),
       ),
   );
-  return its
-    .slice(0, LATELY)
-    .map((event) => `${time(event.occurredAt)} ${event.type} ${event.outcome} by ${party(event.actor) || 'nobody'}`);
+  return its.slice(0, LATELY).map((event) => {
+    const why = whyOf(event);
+    const by = party(event.actor) || 'nobody';
+    return `${time(event.occurredAt)} ${event.type} ${event.outcome} by ${by}${why === '' ? '' : `: ${why}`}`;
+  });
 }
 
 /** A flow as a tree, one step per line. */

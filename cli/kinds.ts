@@ -12,7 +12,7 @@ export interface Filter {
   /** Search text: the server searches if its list can, otherwise realmctl matches names. */
   q?: string | undefined;
   /** Parameters of the list's own query. */
-  [field: string]: string | number | undefined;
+  [field: string]: string | number | boolean | undefined;
 }
 export interface Scope {
   connection: Connection;

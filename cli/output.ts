@@ -3,6 +3,7 @@
 // Implements: docs/cli.md: coloured, table, JSON and YAML output; NO_COLOR (no-color.org).
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
+import { instant, withTimes } from './cells.ts';
 import type { Io } from './command.ts';
 import { jsonPath } from './json-path.ts';
 
@@ -41,7 +42,9 @@ export function print(io: Io, format: Format, view: View): void {
   if (text !== '') io.stdout.write(`${text}\n`);
 }
 
-export function formattedView(io: Io, format: Format, { value, table, names }: View): string {
+export function formattedView(io: Io, format: Format, { value: answered, table, names }: View): string {
+  // as in tables: a moment is no number that only a program can read
+  const value = format === 'table' || format === 'name' ? answered : withTimes(answered, instant);
   if (format === 'json') return jsonText(value, 2);
   if (format === 'yaml') {
     const text = escaped(stringify(value).trimEnd());

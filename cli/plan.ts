@@ -12,6 +12,8 @@ import type { MissingSecret } from './declared.ts';
 import { paint, plain } from './output.ts';
 
 const WIDE = 160;
+/** Longer lines are broken behind a comma. */
+const LONGEST_LINE = 240;
 
 /** A realm's plan, or why there is no plan. */
 export interface Planned {
@@ -39,26 +41,40 @@ export function inSync({ plan, notCompared }: Planned): boolean {
   );
 }
 
+/** A text for the terminal in lines of a readable length. */
+function broken(text: string): string[] {
+  if (text.length <= LONGEST_LINE) return [text];
+  const lines: string[] = [];
+  for (const piece of text.split(/(?<=, )/)) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + piece.length > WIDE)
+      lines.push(lines.length === 0 ? piece : `    ${piece}`);
+    else lines[lines.length - 1] = last + piece;
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
 export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
   const { realm, object, plan, notCompared } = planned;
+  const styled = (style: Parameters<typeof paint>[1], text: string): string[] =>
+    broken(plain(text)).map((line) => paint(io, style, line));
   const title = paint(io, 'bold', plain(object === undefined ? `Realm ${realm}` : `${object} in realm ${realm}`));
   const lines = [
     ...plan.changes.flatMap((change) => changeLines(io, change)),
-    ...plan.kept.map((one) => paint(io, 'dim', plain(`= keep ${keptText(one)}`))),
-    ...plan.keptSecrets.map((one) => paint(io, 'dim', plain(`= keep the ${keptSecretText(one)}`))),
-    ...plan.warnings.map(({ kind, key, message }) => paint(io, 'yellow', plain(`! ${kind} ${key} ${message}`))),
-    ...consequencesWithNumbers(plan).map((one) =>
-      paint(
-        io,
+    ...plan.kept.flatMap((one) => styled('dim', `= keep ${keptText(one)}`)),
+    ...plan.keptSecrets.flatMap((one) => styled('dim', `= keep the ${keptSecretText(one)}`)),
+    ...plan.warnings.flatMap(({ kind, key, message }) => styled('yellow', `! ${kind} ${key} ${message}`)),
+    ...consequencesWithNumbers(plan).flatMap((one) =>
+      styled(
         one.locksOut ? 'red' : 'yellow',
-        plain(`${one.locksOut ? '! locks out:' : '! touches:'} ${consequenceText(one)}`),
+        `${one.locksOut ? '! locks out:' : '! touches:'} ${consequenceText(one)}`,
       ),
     ),
     ...undeclaredLines(io, plan),
     ...handed(io, planned),
     ...byManager(
       plan.conflicts.map(({ kind, key, path, manager }) => [manager, path ? `${kind} ${path}` : `${kind} ${key}`]),
-    ).map(([manager, names]) => paint(io, 'red', `! in conflict, managed by ${manager}: ${names}`)),
+    ).flatMap(([manager, names]) => styled('red', `! in conflict, managed by ${manager}: ${names}`)),
     ...notCompared.map(({ secret, key, object }) =>
       paint(
         io,
@@ -82,21 +98,17 @@ function undeclaredLines(io: Pick<Io, 'colour'>, { manager, undeclared, undeclar
   const { count, usernames } = undeclaredUsers;
   const people = usernames.length > 0 ? usernames.map((name) => `user ${name}`) : [`${count} users`];
   const said = (how: string, names: string[]) =>
-    paint(
-      io,
-      'yellow',
+    broken(
       plain(`= left as it is, ${manager} still manages what the files no longer hold (${how}): ${names.join(', ')}`),
-    );
+    ).map((line) => paint(io, 'yellow', line));
   return [
     ...(undeclared.length > 0
-      ? [
-          said(
-            '--prune deletes it',
-            undeclared.map(({ kind, key, path }) => `${kind} ${path ?? key}`),
-          ),
-        ]
+      ? said(
+          '--prune deletes it',
+          undeclared.map(({ kind, key, path }) => `${kind} ${path ?? key}`),
+        )
       : []),
-    ...(count > 0 ? [said('--prune deletes people where the files hold users, be it an empty list', people)] : []),
+    ...(count > 0 ? said('--prune deletes people where the files hold users, be it an empty list', people) : []),
   ];
 }
 
@@ -180,7 +192,7 @@ function handed(
     ),
     ...byManager(of(({ action }) => action === 'release')).map(([, names]) => `no longer manage: ${names}`),
   ];
-  return lines.map((line) => paint(io, 'magenta', `> ${line}`));
+  return lines.flatMap((line) => broken(`> ${line}`).map((one) => paint(io, 'magenta', one)));
 }
 
 const isList = (v: unknown): v is unknown[] => Array.isArray(v);
@@ -194,7 +206,7 @@ function differences(path: string, from: unknown, to: unknown): string[] {
     return [...keys].flatMap((key) => differences(`${path}.${key}`, from[key], to[key]));
   }
   if (isList(from) && isList(to)) {
-    if (from.every(scalar) && to.every(scalar)) return [`${plain(path)}: ${listed(from, to)}`];
+    if (from.every(scalar) && to.every(scalar)) return broken(`${plain(path)}: ${listed(from, to)}`);
     const longest = Math.max(from.length, to.length);
     return Array.from({ length: longest }, (_, i) => differences(`${path}[${i}]`, from[i], to[i])).flat();
   }

@@ -1,5 +1,5 @@
 // The kinds of run-time data, of which a realm may have any number, as `get` and `describe` show them.
-import { listEvents } from '../server/contract/events.ts';
+import { type Event, listEvents } from '../server/contract/events.ts';
 import { createInvitation, listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
 import { deletePushToken, listMessages, listPushTokens, registerPushToken } from '../server/contract/messages.ts';
 import {
@@ -100,6 +100,14 @@ export const sessions = kind({
   ],
 });
 
+/** Why something was refused or failed: a sign-in's wrong password, a token request's invalid grant. */
+export const whyOf = ({ outcome, data }: Event): string => {
+  if (outcome === 'success') return '';
+  const { reason, error } = data;
+  const said = [reason, error].find((one) => typeof one === 'string' && one !== '');
+  return typeof said === 'string' ? said : '';
+};
+
 export const events = kind({
   plural: 'events',
   singular: 'event',
@@ -116,6 +124,7 @@ export const events = kind({
     { head: 'BY', cell: (e) => party(e.actor) || (e.clientId === null ? '' : `client ${e.clientId}`) },
     { head: 'ON', cell: (e) => party(e.subject) },
     { head: 'FROM', cell: (e) => text(e.ipAddress) },
+    { head: 'WHY', cell: whyOf },
     { head: 'CLIENT', cell: (e) => text(e.clientId), wide: true },
     { head: 'DATA', cell: (e) => JSON.stringify(e.data), wide: true },
   ],

@@ -2,6 +2,7 @@
 // Does not own: the kinds that can be written (their `routes`), prompts and editing (commands/write.ts).
 import { z } from 'zod';
 import type { Route } from '../server/contract/route.ts';
+import { Refused } from './faults.ts';
 
 export type WriteRoute = Pick<Route, 'method' | 'path' | 'body'>;
 
@@ -19,6 +20,27 @@ const isSecret = (field: string): boolean => /(secret|password|token)$/i.test(fi
 
 /** The fields that only a file may set, because they are secrets. */
 export const secretsOf = (route: WriteRoute): string[] => [...(fieldsOf(route) ?? [])].filter(isSecret);
+
+/** Stands for a value of the server's environment. */
+const PLACEHOLDER = /^\$\{SVC_VAR_[A-Z0-9_]+\}$/;
+
+/** The name of a secret that a value holds, at any depth; undefined: it holds none. */
+export function secretIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, one] of Object.entries(value)) {
+    if (isSecret(name) && typeof one === 'string' && one !== '' && !PLACEHOLDER.test(one)) return name;
+    const inner = secretIn(one);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+/** Arguments are seen by everybody on the computer, and kept in the shell's history. */
+export const secretArgument = (option: string, field: string): Refused =>
+  new Refused(
+    `${field} is a secret, and ${option} shows it to others on this computer`,
+    'Give it in a file: -f FILE, or -f - for stdin.',
+  );
 
 /** The fields that an option may set: plain fields of the body, without secrets. */
 export function flagsOf({ body }: WriteRoute): Flag[] {

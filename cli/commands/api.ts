@@ -1,10 +1,12 @@
 // `realmctl api METHOD PATH`: any request of the admin API with the current session; and `token`, which prints a token
 // for other programs.
+import { parse } from 'yaml';
 import { type Cli, examples, type Register } from '../command.ts';
 import { bytesOf } from '../document-file.ts';
 import { Refused } from '../faults.ts';
 import { jsonText, plain } from '../output.ts';
 import { shownLines, utf8Text } from '../text.ts';
+import { secretArgument, secretIn } from '../writes.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -22,8 +24,8 @@ export const registerApi: Register = (program, cli) => {
     .argument('<method>', METHODS.join(', '))
     .argument('<path>', 'from /admin on, or behind /admin: realms/acme/clients?limit=10')
     .description('send a request to the admin API and print the answer')
-    .option('-d, --data <json>', 'the body; nothing secret, which others on this computer could see')
-    .option('-f, --file <file>', 'the body from a file; - is standard input')
+    .option('-d, --data <json>', 'the body, without secrets, which others on this computer could see')
+    .option('-f, --file <file>', 'the body from a file, JSON, XML or YAML; - is standard input')
     .option('-H, --header <line>', 'a header, as If-Match: "3"; may be given again', gathered)
     .option('-i, --include', 'print the status and the headers too');
   examples(
@@ -39,17 +41,21 @@ async function api(cli: Cli, method: string, where: string, options: Options): P
   if (!METHODS.includes(method)) throw new Refused(`there is no method ${method}`, `There are: ${METHODS.join(', ')}.`);
   const { data, file } = options;
   if (data !== undefined && file !== undefined) throw new Refused('give --data or --file, not both');
+  const secret = data === undefined ? undefined : secretIn(jsonIn(data));
+  if (secret !== undefined) throw secretArgument('--data', secret);
   const headers = new Headers(
     (options.header ?? []).map((line): [string, string] => {
       const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(line) ?? [];
-      if (name === undefined || value === undefined) throw new Refused(`--header takes "Name: value"; it is ${line}`);
+      if (name === undefined || value === undefined) throw new Refused('--header takes "Name: value"');
       if (/^(authorization|cookie|host)$/i.test(name)) throw new Refused(`the header ${name} is the session’s`);
       return [name, value];
     }),
   );
   const connection = await cli.connect();
-  const body = data ?? (file === undefined ? undefined : await whole(cli, file));
-  if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+  const given = data ?? (file === undefined ? undefined : await whole(cli, file));
+  const typed = given !== undefined && !headers.has('content-type') ? typedBody(given, file) : undefined;
+  if (typed) headers.set('content-type', typed.type);
+  const body = typed?.body ?? given;
   const response = await connection.fetch(pathOf(where, connection.server), {
     method,
     headers,
@@ -68,6 +74,29 @@ async function api(cli: Cli, method: string, where: string, options: Options): P
   // A program gets the answer as it came; a terminal obeys some of its characters.
   if (json && cli.io.colour) stdout.write(`${jsonText(JSON.parse(text), 2)}\n`);
   else stdout.write(ended(cli.io.shown ? shownLines(text) : text));
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The media type of a body that says none: JSON, XML by its first character; a YAML file is sent as JSON. */
+function typedBody(given: string | Buffer, file: string | undefined): { type: string; body: string | Buffer } {
+  const json = 'application/json';
+  const text = given
+    .toString()
+    .replace(/^\uFEFF/, '')
+    .trimStart();
+  if (text === '' || jsonIn(text) !== undefined) return { type: json, body: given };
+  if (text.startsWith('<')) return { type: 'application/xml', body: given };
+  if (file !== undefined && /\.ya?ml$/i.test(file)) return { type: json, body: JSON.stringify(parse(text)) };
+  // JSON with a fault, or one value a line: the server says what is wrong
+  if (/^[[{"]/.test(text)) return { type: json, body: given };
+  throw new Refused('the body is neither JSON nor XML', 'Name its type: -H "Content-Type: text/csv"');
 }
 
 const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);

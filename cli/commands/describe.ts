@@ -1,7 +1,7 @@
 // `realmctl describe KIND NAME`: one object with its fields, its manager and its recent events.
 import { type Command, Option } from 'commander';
 import { Flow } from '../../server/contract/flows.ts';
-import { time } from '../cells.ts';
+import { withTimes } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { type Details, detailsOf, flowTree } from '../details.ts';
 import { kinds } from '../kind-table.ts';
@@ -84,16 +84,4 @@ function linesOf(value: unknown): string[] {
   if (Array.isArray(value) && value.length === 0) return ['none'];
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
   return yamlText(withTimes(value)).trimEnd().split('\n');
-}
-
-/** Formats times for users; `-o json` prints the API's values. */
-function withTimes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withTimes);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [
-      name,
-      /[a-z]At$/.test(name) && typeof one === 'number' ? time(one) : withTimes(one),
-    ]),
-  );
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Event, type EventVerification, listEvents, verifyEvents } from '../../server/contract/events.ts';
+import { instant, withTimes } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { Interrupted, Outcome, Refused } from '../faults.ts';
 import { jsonText, plain, print, writeLine } from '../output.ts';
@@ -133,6 +134,6 @@ async function events(cli: Cli, options: Options): Promise<void> {
 }
 
 function line(event: Event, output: Options['output']): string {
-  if (output === 'json') return jsonText(event);
-  return kind.rowOf(event).cells(false).map(plain).join('  ');
+  if (output === 'json') return jsonText(withTimes(event, instant));
+  return kind.rowOf(event).cells(false).map(plain).join('  ').trimEnd();
 }

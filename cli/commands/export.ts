@@ -58,18 +58,10 @@ export const registerExport: Register = (program, cli) => {
   });
 };
 
-function checkOptions({
-  as,
-  output,
-  outputDir,
-  namespace,
-  secretTemplates: templates,
-  withoutDefaults,
-}: Options): void {
+function checkOptions({ as, output, outputDir, namespace, secretTemplates: templates }: Options): void {
   if (output !== undefined && outputDir !== undefined) throw new Refused('give --output or --output-dir, not both');
   if (output !== undefined && formats.some((format) => format === output))
     throw new Refused(`--output names a file; it is ${output}`, `For the format: --format ${output}`);
-  if (as === 'manifests' && withoutDefaults) throw new Refused('--without-defaults goes with --as document');
   if (as === 'document' && (namespace !== undefined || templates !== undefined))
     throw new Refused('--namespace and --secret-templates go with --as manifests');
 }
@@ -118,7 +110,7 @@ async function exportDocument(cli: Cli, realm: string, options: Options): Promis
 
 async function exportManifests(cli: Cli, realm: string, options: Options): Promise<void> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of await download(cli, realm, { users: false })) pieces.push(piece);
+  for await (const piece of await download(cli, realm, { ...queryOf(options), users: false })) pieces.push(piece);
   const parsed = RealmDocument.safeParse(JSON.parse(Buffer.concat(pieces).toString()));
   if (!parsed.success)
     throw new Refused(

@@ -9,6 +9,8 @@ import { type Format, formats, formattedView, outputOption, plain, print, type V
 import { users } from '../run-time-kinds.ts';
 
 export interface FilterOptions {
+  /** Users: only those that failed sign-ins have locked. */
+  locked?: true;
   user?: string;
   type?: string;
   client?: string;
@@ -37,6 +39,7 @@ export const registerGet: Register = (program, cli) => {
     'realmctl get realms',
     'realmctl get clients -r acme -q billing -o wide',
     'realmctl get user ana@example.com -r acme -o yaml',
+    'realmctl get users -r acme --locked',
     'realmctl get deliveries audit -r acme --limit 0 -o json',
     'realmctl get events -r acme --type LOGIN_FAILURE --since 24h',
     "realmctl get clients -r acme -o jsonpath='{[*].clientId}'",
@@ -55,6 +58,7 @@ export function addListing(command: Command, kind: Kind): Command {
     .addOption(outputOption([...formats, 'wide']).default('table'));
   if (kind.plural === 'sessions')
     command.option('--user <name>', 'only those of this user').option('--client <client>', 'only those of this client');
+  if (kind.plural === 'users') command.option('--locked', 'only those that failed sign-ins have locked');
   return kind.plural === 'events' ? addFilters(command) : command;
 }
 
@@ -160,7 +164,8 @@ async function show(cli: Cli, kind: Kind, scope: Scope, options: Options): Promi
 export async function filterOf(scope: Scope, q: string | undefined, options: FilterOptions): Promise<Filter> {
   const { user, type, client, outcome, by: actor, on: subject, from: ipAddress, since: from, until: to } = options;
   const userId = user === undefined ? undefined : Reflect.get((await users.find(scope, user)).value, 'id');
-  return { q, userId, type, clientId: client, outcome, actor, subject, ipAddress, from, to };
+  const { locked } = options;
+  return { q, locked, userId, type, clientId: client, outcome, actor, subject, ipAddress, from, to };
 }
 
 function count(text: string): number {

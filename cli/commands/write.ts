@@ -8,6 +8,7 @@ import { type Command, Option } from 'commander';
 import { parse } from 'yaml';
 import { address, ServerProblem } from '../../server/contract/client.ts';
 import { isObject } from '../../server/contract/json.ts';
+import { withoutTimes } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { faultOf, Refused } from '../faults.ts';
 import { readFiles } from '../files.ts';
@@ -16,7 +17,7 @@ import type { Kind, Scope } from '../kinds.ts';
 import { yamlText } from '../manifest-text.ts';
 import { addOutput, type Format, print, writeLine } from '../output.ts';
 import { confirm } from '../prompt.ts';
-import { type Flag, fieldsOf, flagsOf, secretsOf, type WriteRoute } from '../writes.ts';
+import { type Flag, fieldsOf, flagsOf, secretArgument, secretIn, secretsOf, type WriteRoute } from '../writes.ts';
 
 /** @param of the parent object, if the kind has one */
 async function scopeOf(cli: Cli, kind: Kind, option: string | undefined, of?: string): Promise<Scope> {
@@ -93,7 +94,11 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
     const options = command.opts<CreateOptions>();
     const [of] = kind.of === undefined ? [] : given.map(String);
     const scope = await scopeOf(cli, kind, kind.inRealm ? options.realm : undefined, of);
-    const body = { ...(await fromFile(cli, options.file)), ...fromFlags(flags, options), ...fromSets(options.set) };
+    const body = {
+      ...withoutTimes(await fromFile(cli, options.file)),
+      ...fromFlags(flags, options),
+      ...fromSets(options.set, secret),
+    };
     // an empty body is valid if no field is required
     if (Object.keys(body).length === 0 && !route.body.safeParse({}).success)
       throw new Refused(`no field of the ${kind.singular} is set`, 'Give options, or a file with -f.');
@@ -135,18 +140,27 @@ function fromFlags(flags: readonly Flag[], options: CreateOptions): Record<strin
   return said;
 }
 
-function fromSets(sets: readonly string[] = []): Record<string, unknown> {
+/** @param secret the fields that only a file may hold */
+function fromSets(sets: readonly string[] = [], secret: readonly string[] = []): Record<string, unknown> {
   return Object.fromEntries(
     sets.map((text) => {
-      const [, field, value = ''] = /^([A-Za-z][A-Za-z0-9]*)=([\s\S]*)$/.exec(text) ?? [];
-      if (field === undefined) throw new Refused(`--set takes field=value; it is ${text}`);
-      try {
-        return [field, JSON.parse(value)];
-      } catch {
-        return [field, value];
-      }
+      const [, field, given = ''] = /^([A-Za-z][A-Za-z0-9]*)=([\s\S]*)$/.exec(text) ?? [];
+      // the text itself may be a secret
+      if (field === undefined) throw new Refused('--set takes field=value', 'Such as --set description=Readers');
+      const value = jsonOrText(given);
+      const named = secret.includes(field) ? field : secretIn(value);
+      if (named !== undefined) throw secretArgument('--set', named);
+      return [field, value];
     }),
   );
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 async function fromFile({ io }: Cli, file: string | undefined): Promise<Record<string, unknown>> {
@@ -177,6 +191,7 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
   if (kind.inRealm) addRealm(command);
   command.action(async () => {
     const [of, [word = '']] = apart(kind, command.args);
+    const program = editorOf(cli);
     const scope = await scopeOf(cli, kind, command.opts<{ realm?: string }>().realm, of);
     const found = await kind.find(scope, word);
     const taken = fieldsOf(route);
@@ -190,7 +205,7 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
     const folder = await mkdtemp(path.join(os.tmpdir(), 'realmctl-edit-'));
     const file = path.join(folder, `${kind.singular}.yaml`);
     await writeFile(file, `${head.join('\n')}\n${yamlText(before)}`, { mode: 0o600 });
-    await editor(cli, file);
+    await editor(cli, program, file);
     const text = await readFile(file, 'utf8');
     try {
       const after: unknown = parse(text);
@@ -216,8 +231,22 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
   });
 }
 
-function editor({ io, signal }: Cli, file: string): Promise<void> {
-  const program = io.env.VISUAL || io.env.EDITOR || 'vi';
+/** Editors that take over the screen: without a terminal they wait for keys that never come. */
+const FULL_SCREEN = new Set(['vi', 'vim', 'nvim', 'view', 'nano', 'pico', 'emacs', 'micro', 'hx', 'joe', 'mcedit']);
+
+/** @throws Refused without a terminal, unless the editor is a program of the user's own that needs none */
+function editorOf({ io }: Cli): string {
+  const program = io.env.VISUAL || io.env.EDITOR;
+  const [command = ''] = (program ?? '').trim().split(/\s+/);
+  if (!io.terminal && (command === '' || FULL_SCREEN.has(path.basename(command))))
+    throw new Refused(
+      'this is not a terminal, so no editor can be opened',
+      'Set EDITOR to a program that changes the file it is given, or use: realmctl api PUT … -f FILE',
+    );
+  return program ?? 'vi';
+}
+
+function editor({ io, signal }: Cli, program: string, file: string): Promise<void> {
   return new Promise((resolve, reject) => {
     // run by the shell, so that EDITOR may contain options; the file's name is an argument of its own
     const child = spawn('sh', ['-c', `${program} "$1"`, 'sh', file], { stdio: 'inherit', env: { ...io.env }, signal });

@@ -5,6 +5,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, wr
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { defaultRealm } from '../../cli/connect.ts';
 import { contextFile } from '../../cli/contexts.ts';
 
 let folder: string;
@@ -74,4 +75,18 @@ test('it is where XDG_CONFIG_HOME and HOME say, unless REALMCTL_CONFIG says othe
   expect(at({ HOME: '/home/ana' })).toBe('/home/ana/.config/realmctl/config.json');
   expect(at({ HOME: '/home/ana', XDG_CONFIG_HOME: '/xdg' })).toBe('/xdg/realmctl/config.json');
   expect(at({ HOME: '/home/ana', XDG_CONFIG_HOME: '/xdg', REALMCTL_CONFIG: '/my/file' })).toBe('/my/file');
+});
+
+test('REALMCTL_REALM names the realm of commands before the context’s own does', async () => {
+  await contexts().update(async (all) => ({
+    ...all,
+    current: 'one',
+    contexts: { one: { server: 'https://one', realm: 'master', defaultRealm: 'kept' } },
+  }));
+  const realm = (env: Record<string, string>) => defaultRealm({ env, file: contexts() }, () => undefined)();
+  expect(await realm({})).toBe('kept');
+  expect(await realm({ REALMCTL_REALM: 'named' })).toBe('named');
+  const client = { REALMCTL_SERVER: 'https://one', REALMCTL_CLIENT_ID: 'ci', REALMCTL_CLIENT_SECRET: 'x' };
+  expect(await realm({ ...client, REALMCTL_REALM: 'named' })).toBe('named');
+  expect(await realm({ ...client, REALMCTL_REALM: 'master' })).toBe(undefined);
 });

@@ -155,3 +155,13 @@ test('also the realm of the administrators fits into manifests, with a word abou
   expect(parseAllDocuments(stdout)[0]?.toJS()).toMatchObject({ kind: 'Realm', spec: { realm: 'master' } });
   expect(stderr).toContain("only in the operator's own namespace");
 });
+
+test('manifests without defaults hold what makes it this realm', async () => {
+  const { code, stdout, stderr } = await run(['export', 'acme', '--as', 'manifests', '--without-defaults']);
+  expect({ code, stderr: stderr.includes('goes with') }).toEqual({ code: 0, stderr: false });
+  const [realm] = parseAllDocuments(stdout)
+    .map((one) => one.toJSON())
+    .filter(({ kind }) => kind === 'Realm');
+  expect(realm.spec).toMatchObject({ realm: 'acme', clients: [{ clientId: 'billing' }] });
+  expect(Object.keys(realm.spec.settings).toSorted()).toEqual(['customCss', 'displayName']);
+});

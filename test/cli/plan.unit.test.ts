@@ -128,3 +128,15 @@ test('whom a plan touches is told with how many, what locks out in other words; 
   expect(shown).toContain('! touches: settings requireMfa: x (1 live session, 1 person)');
   expect(shown).not.toContain('idle');
 });
+
+test('no line is longer than a terminal can show, and no name is lost', () => {
+  const names = Array.from({ length: 200 }, (_, i) => `client-with-a-long-name-${i}`);
+  const shown = text({
+    changes: [update('redirectUris', names.slice(0, 100), names.slice(100))],
+    warnings: [{ kind: 'client', key: 'web', message: `gets no token for ${names.join(', ')}` }],
+    undeclared: names.map((key) => ({ kind: 'client', key })),
+    conflicts: names.map((key) => ({ kind: 'client', key, manager: 'ana' })),
+  });
+  for (const line of shown.split('\n')) expect(line.length).toBeLessThan(260);
+  for (const name of names) expect(shown.split(name).length).toBeGreaterThan(3);
+});
