@@ -83,7 +83,9 @@ export function createFactors(registry: readonly Entry[]) {
     /** Whether a user with credentials of these types has a second factor. */
     haveSecond: (types: readonly string[]): boolean => types.some((type) => secondTypes.includes(type)),
     /** The kinds of credentials that users can set up. */
-    kinds: methods.flatMap(({ credential, identifies }) => (credential ? [{ ...credential, identifies }] : [])),
+    kinds: methods.flatMap(({ id, credential, identifies }) =>
+      credential ? [{ ...credential, identifies, authenticator: id }] : [],
+    ),
     /** Whether one of these types of credentials identifies its user. */
     identifiedBy: (types: readonly string[]): boolean =>
       methods.some(({ credential, identifies }) => identifies && credential && types.includes(credential.type)),

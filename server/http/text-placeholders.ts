@@ -13,6 +13,7 @@ export interface TextPlaceholders {
   'account.lastSeen': 'when';
   'account.endSession': 'device' | 'address';
   'account.acting': 'name' | 'username' | 'minutes';
+  'account.sessionActing': 'name';
   'admin.who': 'name' | 'realm';
   'admin.permissions': 'realm' | 'count';
   'admin.next': 'link';

@@ -43,6 +43,7 @@ export interface AccountView {
   now: Date;
   credentials: readonly Credential[];
   kinds: MethodsView['kinds'];
+  usable: MethodsView['usable'];
   attributes: ProfileView['attributes'];
   changes: ProfileView['changes'];
   applications: readonly OwnApplication[];
@@ -73,7 +74,7 @@ export async function sendAccount(reply: FastifyReply, view: AccountView): Promi
   const body = html`${said && html`<p class="note" role="status">${said}</p>`}
 ${profileSection({ ...view, name }, { post, time })}
 ${ownApplicationsSection(view.applications)}
-${methodsSection({ credentials: view.credentials, kinds: view.kinds, post, time, mayChange: !acting })}
+${methodsSection({ credentials: view.credentials, kinds: view.kinds, usable: view.usable, post, time, mayChange: !acting })}
 ${sections.map((section) => html`${section}`)}
 <h2>${text('account.sessions')}</h2>
 <ul class="rows">
@@ -82,6 +83,7 @@ ${sessions.map((session) => {
   const here = session.id === currentId;
   return html`<li>
 <div><strong>${device}</strong>${here && html`<span class="badge">${text('account.thisDevice')}</span>`}
+${session.impersonator !== null && html`<div class="soft">${textHtml('account.sessionActing', { name: html`<bdi>${session.impersonator}</bdi>` })}</div>`}
 <div class="soft">${textHtml('account.signedIn', { address: html`<bdi>${session.ipAddress ?? text('account.addressUnknown')}</bdi>`, when: time(session.startedAt) })}</div>
 <div class="soft">${textHtml('account.lastSeen', { when: time(session.lastSeenAt) })}</div>
 ${session.clients.length > 0 && html`<div class="soft">${session.clients.map((id) => titles.get(id) ?? id).join(' · ')}</div>`}</div>

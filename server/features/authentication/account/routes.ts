@@ -144,7 +144,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     const { userId } = session;
     const { said, activity } = Query.parse(request.query);
     const before = activity === '' ? undefined : activity;
-    const [{ shown, inputs }, person, address, applications, agreed, offline, agents, happened, mails, own] =
+    const [{ shown, inputs }, person, address, applications, agreed, offline, agents, happened, mails, own, usable] =
       await Promise.all([
         deps.profiles.fields(realm),
         deps.profiles.read(realm, userId),
@@ -156,6 +156,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
         store.activityOf(sql, realm, userId, { types: toldActivities, before, limit: ACTIVITIES + 1 }),
         deps.sends(realm, 'EMAIL'),
         credentials.list(realm, userId),
+        store.usedAuthenticators(sql, realm),
       ]);
     const named = [
       ...[...agreed, ...offline].map(({ clientId }) => clientId),
@@ -211,6 +212,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       ),
       credentials: own,
       kinds: factors.kinds,
+      usable,
     });
   });
 

@@ -63,6 +63,8 @@ export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: Sig
 export interface MethodsView {
   credentials: readonly Credential[];
   kinds: Factors['kinds'];
+  /** The authenticators of the realm's flows: others would never be asked for. */
+  usable: ReadonlySet<string>;
   post(action: string, inside: Html): Html;
   time(at: number): Html;
   /** false: an impersonated session. */
@@ -70,7 +72,7 @@ export interface MethodsView {
 }
 
 /** The section of the account page. */
-export const methodsSection = ({ credentials, kinds, post, time, mayChange }: MethodsView): Html => {
+export const methodsSection = ({ credentials, kinds, usable, post, time, mayChange }: MethodsView): Html => {
   const nameOf = (type: string) => translated(kinds.find((kind) => kind.type === type)?.name ?? type);
   const more = ({ backedUp, codesLeft: left, reported }: Credential): string => {
     if (reported) return text('account.methodReported');
@@ -99,8 +101,8 @@ ${
 ${
   mayChange &&
   html`<div class="actions">
-${kinds.flatMap(({ name, setUpBy }) =>
-  setUpBy
+${kinds.flatMap(({ name, setUpBy, authenticator }) =>
+  setUpBy && usable.has(authenticator)
     ? [
         post(
           'credentials/set-up',

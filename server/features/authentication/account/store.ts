@@ -35,6 +35,14 @@ export async function tokenHolder(
   return row;
 }
 
+/** The authenticators that a sign-in in the realm can ask for, by any of its flows. */
+export async function usedAuthenticators(sql: Sql, realm: string): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }>`
+    select distinct authenticator_id as id from flow_execution
+    where realm_id = ${realm} and authenticator_id is not null and requirement <> 'DISABLED'`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Locks the user's row: two changes of the same user's credentials run one after the other. */
 export const lockPerson = (sql: Sql, realm: string, userId: string) =>
   sql`select from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;

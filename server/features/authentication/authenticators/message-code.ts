@@ -13,6 +13,7 @@ import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { Complaint, Method, Step, StepMemory, StepPage } from './authenticator.ts';
+import { lockedWords } from './locked-words.ts';
 
 const DIGITS = 6;
 const LIFETIME_SECONDS = 600;
@@ -120,7 +121,9 @@ function createMessageCode(
           : ({ ok: false, reason: 'wrong' } as const),
       );
       if (verdict.ok) return { do: 'passed' };
-      return again(text('messageCode.wrong'), `${id}-${verdict.reason}`, { ...kept, tries: String(tries) });
+      const wrong = text('messageCode.wrong');
+      const message = verdict.reason === 'locked' ? lockedWords(step, wrong) : wrong;
+      return again(message, `${id}-${verdict.reason}`, { ...kept, tries: String(tries) });
     },
   };
 }

@@ -12,6 +12,7 @@ import { qrPicture } from '../../../http/qr-picture.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { Complaint, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
+import { lockedWords } from './locked-words.ts';
 
 export interface OtpDeps {
   credentials: Pick<Credentials, 'tryOtp' | 'enrolOtp'>;
@@ -76,8 +77,8 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
       if (step.enrol) return enrol(step, step.user, code, label);
       const verdict = await credentials.tryOtp(step.realm, step.user, code, step.by);
       if (verdict.ok) return { do: 'passed', credentialId: verdict.credentialId };
-      const message = verdict.reason === 'used' ? text('otp.used') : text('otp.wrong');
-      return { do: 'again', complaint: { field: 'code', message }, reason: `otp-${verdict.reason}` };
+      const words = { used: text('otp.used'), wrong: text('otp.wrong'), locked: lockedWords(step, text('otp.wrong')) };
+      return { do: 'again', complaint: { field: 'code', message: words[verdict.reason] }, reason: `otp-${verdict.reason}` };
     },
   };
 }

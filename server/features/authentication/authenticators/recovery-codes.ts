@@ -11,6 +11,7 @@ import { text } from '../../../http/texts.ts';
 import type { RecoveryCodes } from '../../people/credentials/recovery-codes.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { Complaint, Form, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
+import { lockedWords } from './locked-words.ts';
 
 export interface RecoveryCodesDeps {
   credentials: Pick<Credentials, 'guess'>;
@@ -74,7 +75,9 @@ export function createRecoveryCodesMethod({ credentials, recoveryCodes, transact
         recoveryCodes.use(realm, by, user, form.code ?? ''),
       );
       if (verdict.ok) return { do: 'passed', credentialId: verdict.credentialId };
-      return again(text('recovery.wrong'), `recovery-code-${verdict.reason}`);
+      const wrong = text('recovery.wrong');
+      const message = verdict.reason === 'locked' ? lockedWords(step, wrong) : wrong;
+      return again(message, `recovery-code-${verdict.reason}`);
     },
   };
 }

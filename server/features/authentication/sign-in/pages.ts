@@ -46,7 +46,7 @@ export function sendStep(
   { state, settings, nextStep, page, beside, asksDevice, csrf, mark }: View,
   {
     registry,
-    asked,
+    asked: request,
     tab,
     links,
     cancels,
@@ -59,16 +59,19 @@ export function sendStep(
     cancels: boolean;
   },
 ): FastifyReply {
-  const of = { realm, csrf, asked };
+  const of = { realm, csrf, asked: request };
   if (nextStep.do === 'refused') return sendRefusal(reply, of, { state, settings, because: nextStep.because, cancels });
   if (!page || nextStep.do === 'finish') throw new Error('there is no step to show');
   if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
   const others = nextStep.do === 'ask' ? nextStep.others : [];
   const nameOf = (id: string) => translated(registry.find((r) => r.id === id)?.displayName ?? id);
-  // Methods with links of their own need no button.
-  const choices = others.flatMap(({ executionId, authenticatorId }) => {
+  const asked = nextStep.do === 'ask' ? nextStep.authenticatorId : undefined;
+  // Methods with links of their own need no button. A flow may hold a method in several places: one button is enough.
+  const choices = others.flatMap(({ executionId, authenticatorId }, index) => {
     const offer = beside.get(executionId);
-    return offer && 'ways' in offer ? [] : [{ executionId, authenticatorId, offer }];
+    const isThere =
+      authenticatorId === asked || others.findIndex((one) => one.authenticatorId === authenticatorId) < index;
+    return isThere || (offer && 'ways' in offer) ? [] : [{ executionId, authenticatorId, offer }];
   });
   const { complaint, purpose } = state;
   const waits = page.refreshSeconds;
