@@ -103,6 +103,16 @@ describe('who acts for a person', () => {
     expect(sessions).toMatchObject([{ impersonator: 'boss', levelOfAssurance: 0 }]);
   });
 
+  test('is named among the person’s own sessions', async () => {
+    await acting();
+    const own = createPerson(server.baseUrl);
+    const account = await own.fill(await own.open(`/realms/${REALM}/login?for=account`), {
+      username: person.username,
+      password: PASSWORD,
+    });
+    expect(account.text.match(/Administrator <bdi>boss<\/bdi> acts for you here/g)).toHaveLength(1);
+  });
+
   test('is told of in the log of their own realm too, without the person', async () => {
     await begin(server.admin);
     const [event] = await eventsOf('IMPERSONATION_STARTED', 'master');

@@ -174,7 +174,11 @@ test('guesses are counted over all sign-ins of a person, until not even the righ
   const { ada, page } = await withPassword();
   await mails(3);
   const [code = ''] = /\b\d{6}\b/.exec(textOf(2)) ?? [];
-  expect(inApplication(await ada.fill(page, { code }))).toBe(false);
+  const locked = await ada.fill(page, { code });
+  expect(inApplication(locked)).toBe(false);
+  // The right code isn't called a wrong one.
+  expect(locked.text).toContain('The sign-in did not work. Try again later.');
+  expect(locked.text).not.toContain('That code is not right');
   expect((await failures())?.[0]).toBe('email-otp-locked');
 });
 

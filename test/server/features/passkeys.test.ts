@@ -77,6 +77,19 @@ test('in the flow of the examples a passkey is enough, and so is a password with
   expect((await other.fill(asked, { code: codeAt(secret, seconds() * 1000) })).url).toContain('/account');
 });
 
+test('a page offers a passkey once, though the flow has it in several places', async () => {
+  await setUpPasskey();
+  const me = await account.byToken();
+  const { ticket, secret } = Object((await me('POST', 'credentials/otp/start')).body);
+  await me('POST', 'credentials/otp', { ticket, code: codeAt(secret, seconds() * 1000) });
+  await flow(example());
+  const ada = createPerson(server.baseUrl);
+  const page = await ada.fill(await ada.open(login()), { username: 'ada', password: PASSWORD });
+  expect(page.url).not.toContain('/account');
+  const buttons = page.text.match(/>(?:Sign in|Continue) with a passkey</g);
+  expect(buttons).toHaveLength(1);
+});
+
 test('in the flow of the examples whoever has a password alone signs in by it', async () => {
   await flow(example());
   const ada = createPerson(server.baseUrl);

@@ -1,0 +1,46 @@
+// Which methods the account page offers to add: those that a sign-in in the realm can ask for.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createFlow, putFlow } from '../../../server/contract/flows.ts';
+import { PASSWORD } from '../../support/applications.ts';
+import { createPerson } from '../../support/person.ts';
+import { makeProvider, REALM } from '../../support/relying-party.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+const params = { realm: REALM };
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeProvider(server);
+});
+afterAll(async () => server?.stop());
+
+async function offered(): Promise<string[]> {
+  const person = createPerson(server.baseUrl);
+  const form = await person.open(`/realms/${REALM}/login?for=account`);
+  const account = await person.fill(form, { username: 'alice', password: PASSWORD });
+  return [...account.text.matchAll(/>Add: ([^<]*)</g)].map(([, name = '']) => name);
+}
+
+test('a device is offered only where a flow asks for it', async () => {
+  expect(await offered()).toEqual(['Authenticator app', 'Passkey', 'Device', 'Recovery codes']);
+  const executions = [
+    { authenticatorId: 'username-password', requirement: 'REQUIRED' as const },
+    { authenticatorId: 'push', requirement: 'DISABLED' as const },
+    {
+      name: 'Second factor',
+      requirement: 'CONDITIONAL' as const,
+      executions: [
+        { authenticatorId: 'mfa-enabled', requirement: 'REQUIRED' as const },
+        { authenticatorId: 'otp', requirement: 'ALTERNATIVE' as const },
+      ],
+    },
+  ];
+  await server.admin.call(putFlow, { params: { ...params, alias: 'browser' }, body: { executions } });
+  expect(await offered()).toEqual(['Authenticator app']);
+  const stricter = [
+    { authenticatorId: 'username-password', requirement: 'REQUIRED' as const },
+    { authenticatorId: 'push', requirement: 'REQUIRED' as const },
+  ];
+  await server.admin.call(createFlow, { params, body: { alias: 'stricter', executions: stricter } });
+  expect(await offered()).toEqual(['Authenticator app', 'Device']);
+});
