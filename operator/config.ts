@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { errorWords } from '../server/contract/error-words.ts';
 import '../server/contract/field-words.ts';
+import { type UnknownVariable, unknownVariables } from '../server/contract/similar.ts';
 import { parseRealmNames, type RealmNames } from './runtime/realm-names.ts';
 import { parseSelector, type Selector } from './runtime/selector.ts';
 import { parseServer, type ServerConfig, ServerName, ServerUrl } from './servers.ts';
@@ -102,6 +103,11 @@ const Environment = z.object({
   POD_NAMESPACE: z.string().optional(),
 });
 type Environment = z.output<typeof Environment>;
+
+const ownVariables: ReadonlySet<string> = new Set(Object.keys(Environment.shape));
+/** Variables that are nearly the operator's. An environment that it shares with the server has others, which the server names. */
+export const misspelt = (env: Readonly<Record<string, string | undefined>>): UnknownVariable[] =>
+  unknownVariables(env, ownVariables).filter(({ meant }) => meant !== undefined);
 
 const filled = (message: string) => z.string().min(1, message);
 const Namespaces = z

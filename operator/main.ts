@@ -7,7 +7,7 @@ import { errorWords } from '../server/contract/error-words.ts';
 import { logLines } from '../server/contract/log-lines.ts';
 import { helpOf } from '../server/contract/program-words.ts';
 import { VERSION } from '../server/contract/version.ts';
-import { BadConfiguration, HelpWanted, help, type OperatorConfig, parseOperatorConfig } from './config.ts';
+import { BadConfiguration, HelpWanted, help, misspelt, type OperatorConfig, parseOperatorConfig } from './config.ts';
 import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
 import type { Resource } from './resource.ts';
@@ -197,7 +197,10 @@ async function run(config: OperatorConfig): Promise<void> {
 
 async function main(): Promise<void> {
   try {
-    await run(parseOperatorConfig(process.env, process.argv.slice(2)));
+    const config = parseOperatorConfig(process.env, process.argv.slice(2));
+    for (const { variable, meant } of misspelt(process.env))
+      log.warn(`The variable ${variable} is not known and has no effect; did you mean ${meant}?`);
+    await run(config);
   } catch (error) {
     if (error instanceof HelpWanted) return console.log(helpOf(help, process.argv[1]));
     log.error(error instanceof BadConfiguration ? error.message : `Cannot start: ${errorWords(error)}`);

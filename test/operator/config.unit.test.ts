@@ -1,6 +1,6 @@
 // The operator's options: what each is when nobody says, and what is refused, in words that say what to do.
 import { expect, test } from 'vitest';
-import { BadConfiguration, parseOperatorConfig } from '../../operator/config.ts';
+import { BadConfiguration, misspelt, parseOperatorConfig } from '../../operator/config.ts';
 
 const env = { SVC_SERVER_URL: 'https://id.example.com/', SVC_OPERATOR_TOKEN_FILE: '/token' };
 const parsed = (...args: string[]) => parseOperatorConfig(env, args);
@@ -108,4 +108,12 @@ test('metrics and probes are answered where an option or a variable says, and no
   const both = parseOperatorConfig({ ...env, SVC_OPERATOR_LISTEN: '0.0.0.0:1' }, []);
   expect(both.listen).toEqual({ host: '0.0.0.0', port: 1 });
   expect(faultsOf([], { SVC_OPERATOR_LISTEN: 'x' })).toContain('SVC_OPERATOR_LISTEN: must be HOST:PORT');
+});
+
+test('misspelt variables are named, and those of a server in the same environment are not', () => {
+  const shared = { SVC_MASTER_KEY: 'x', SVC_PORT: '8080', SVC_LOG_LEVEL: 'info', SVC_VAR_BILLING: 'x' };
+  expect(misspelt({ ...env, ...shared, SVC_OPERATOR_SECRET: 'x', SVC_SERVERURL: 'x', SVC_OPERATOR_TOKENFILE: 'x' })).toEqual([
+    { variable: 'SVC_SERVERURL', meant: 'SVC_SERVER_URL' },
+    { variable: 'SVC_OPERATOR_TOKENFILE', meant: 'SVC_OPERATOR_TOKEN_FILE' },
+  ]);
 });
