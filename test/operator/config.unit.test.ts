@@ -112,7 +112,8 @@ test('metrics and probes are answered where an option or a variable says, and no
 
 test('misspelt variables are named, and those of a server in the same environment are not', () => {
   const shared = { SVC_MASTER_KEY: 'x', SVC_PORT: '8080', SVC_LOG_LEVEL: 'info', SVC_VAR_BILLING: 'x' };
-  expect(misspelt({ ...env, ...shared, SVC_OPERATOR_SECRET: 'x', SVC_SERVERURL: 'x', SVC_OPERATOR_TOKENFILE: 'x' })).toEqual([
+  const wrong = { SVC_OPERATOR_SECRET: 'x', SVC_SERVERURL: 'x', SVC_OPERATOR_TOKENFILE: 'x' };
+  expect(misspelt({ ...env, ...shared, ...wrong })).toEqual([
     { variable: 'SVC_SERVERURL', meant: 'SVC_SERVER_URL' },
     { variable: 'SVC_OPERATOR_TOKENFILE', meant: 'SVC_OPERATOR_TOKEN_FILE' },
   ]);

@@ -78,7 +78,8 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
       const verdict = await credentials.tryOtp(step.realm, step.user, code, step.by);
       if (verdict.ok) return { do: 'passed', credentialId: verdict.credentialId };
       const words = { used: text('otp.used'), wrong: text('otp.wrong'), locked: lockedWords(step, text('otp.wrong')) };
-      return { do: 'again', complaint: { field: 'code', message: words[verdict.reason] }, reason: `otp-${verdict.reason}` };
+      const message = words[verdict.reason];
+      return { do: 'again', complaint: { field: 'code', message }, reason: `otp-${verdict.reason}` };
     },
   };
 }

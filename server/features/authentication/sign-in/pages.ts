@@ -46,7 +46,7 @@ export function sendStep(
   { state, settings, nextStep, page, beside, asksDevice, csrf, mark }: View,
   {
     registry,
-    asked: request,
+    asked,
     tab,
     links,
     cancels,
@@ -59,18 +59,18 @@ export function sendStep(
     cancels: boolean;
   },
 ): FastifyReply {
-  const of = { realm, csrf, asked: request };
+  const of = { realm, csrf, asked };
   if (nextStep.do === 'refused') return sendRefusal(reply, of, { state, settings, because: nextStep.because, cancels });
   if (!page || nextStep.do === 'finish') throw new Error('there is no step to show');
   if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
   const others = nextStep.do === 'ask' ? nextStep.others : [];
   const nameOf = (id: string) => translated(registry.find((r) => r.id === id)?.displayName ?? id);
-  const asked = nextStep.do === 'ask' ? nextStep.authenticatorId : undefined;
+  const current = nextStep.do === 'ask' ? nextStep.authenticatorId : undefined;
   // Methods with links of their own need no button. A flow may hold a method in several places: one button is enough.
   const choices = others.flatMap(({ executionId, authenticatorId }, index) => {
     const offer = beside.get(executionId);
     const isThere =
-      authenticatorId === asked || others.findIndex((one) => one.authenticatorId === authenticatorId) < index;
+      authenticatorId === current || others.findIndex((one) => one.authenticatorId === authenticatorId) < index;
     return isThere || (offer && 'ways' in offer) ? [] : [{ executionId, authenticatorId, offer }];
   });
   const { complaint, purpose } = state;
