@@ -34,7 +34,7 @@ export function similarName(word: string, known: Iterable<string>): string | und
   return best;
 }
 
-/** What Kubernetes adds for each Service of the namespace: FOO_SERVICE_HOST, FOO_PORT_80_TCP_ADDR. */
+/** Kubernetes adds such variables for each Service of the namespace: FOO_SERVICE_HOST, FOO_PORT_80_TCP_ADDR. */
 const OF_A_SERVICE = /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_|$)|$)/;
 
 /** A variable of the environment that no program here reads, and the name that was probably meant. */

@@ -1,4 +1,4 @@
-// What administrators see of users who can't sign in, and of moments; and what realmctl says where it can't go on.
+// Administrators look at users who can't sign in; and realmctl says in a sentence why it can't go on.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

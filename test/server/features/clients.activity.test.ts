@@ -1,4 +1,4 @@
-// What the server writes down of clients that get tokens, beside everything else that happens to the clients.
+// The server counts the tokens of each client, beside everything else that happens to the clients.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { basic, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';

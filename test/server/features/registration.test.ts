@@ -232,7 +232,7 @@ describe('registration', () => {
     const statuses = [];
     for (let i = 0; i < 21; i += 1) statuses.push((await send(at(), { token: 'x', body: APP })).status);
     expect(statuses.slice(-2)).toEqual([401, 429]);
-    // Whoever has a valid token isn't held up by others at the address, nor by the number of its uses.
+    // A client with a valid token isn't held up by others at the address, nor by the number of the token's uses.
     const token = await initial({ uses: 25 });
     const invited = [];
     for (let i = 0; i < 22; i += 1) invited.push((await send(at(), { token, body: APP })).status);
