@@ -61,7 +61,9 @@ export const clientFields = {
   policyUri: HttpUrl.nullable().describe('Where it says what it does with what it learns of people; https'),
   tosUri: HttpUrl.nullable().describe('Where its terms are; https'),
   enabled: z.boolean().describe('false: it gets no tokens'),
-  tokenEndpointAuthMethod: TokenEndpointAuthMethod.describe('How it proves itself; none: a public client. private_key_jwt: the realm’s clientAssertionAudience says which `aud` its assertions may have'),
+  tokenEndpointAuthMethod: TokenEndpointAuthMethod.describe(
+    'How it proves itself; none: a public client. private_key_jwt: the realm’s clientAssertionAudience says which `aud` its assertions may have',
+  ),
   redirectUris: z
     .array(RedirectUri)
     .max(200)

@@ -1,5 +1,6 @@
 // Which methods the account page offers to add: those that a sign-in in the realm can ask for.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../../server/contract/clients.ts';
 import { createFlow, putFlow } from '../../../server/contract/flows.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { createPerson } from '../../support/person.ts';
@@ -41,6 +42,11 @@ test('a device is offered only where a flow asks for it', async () => {
     { authenticatorId: 'username-password', requirement: 'REQUIRED' as const },
     { authenticatorId: 'push', requirement: 'REQUIRED' as const },
   ];
-  await server.admin.call(createFlow, { params, body: { alias: 'stricter', executions: stricter } });
+  await server.admin.call(createFlow, { params, body: { alias: 'stricter' } });
+  await server.admin.call(putFlow, { params: { ...params, alias: 'stricter' }, body: { executions: stricter } });
+  // no application uses that flow yet
+  expect(await offered()).toEqual(['Authenticator app']);
+  const body = { clientId: 'payments', redirectUris: ['https://pay.example/back'], flowOverride: 'stricter' };
+  await server.admin.call(createClient, { params, body });
   expect(await offered()).toEqual(['Authenticator app', 'Device']);
 });

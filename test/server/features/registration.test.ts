@@ -238,7 +238,8 @@ describe('registration', () => {
     for (let i = 0; i < 22; i += 1) invited.push((await send(at(), { token, body: APP })).status);
     expect(new Set(invited)).toEqual(new Set([201]));
     const faulty = [];
-    for (let i = 0; i < 21; i += 1) faulty.push((await send(at(), { token, body: { ...APP, redirect_uris: ['x'] } })).status);
+    for (let i = 0; i < 21; i += 1)
+      faulty.push((await send(at(), { token, body: { ...APP, redirect_uris: ['x'] } })).status);
     expect(faulty.slice(-2)).toEqual([400, 429]);
   });
 });

@@ -35,11 +35,23 @@ export async function tokenHolder(
   return row;
 }
 
-/** The authenticators that a sign-in in the realm can ask for, by any of its flows. */
+/** The authenticators of the flows that sign people in: the realm's, and those that applications have instead. */
 export async function usedAuthenticators(sql: Sql, realm: string): Promise<ReadonlySet<string>> {
   const rows = await sql<{ id: string }>`
-    select distinct authenticator_id as id from flow_execution
-    where realm_id = ${realm} and authenticator_id is not null and requirement <> 'DISABLED'`;
+    with recursive bound as (
+      select coalesce(settings ->> 'browserFlow', 'browser') as alias from realm where realm_id = ${realm}
+      union select flow_override from client where realm_id = ${realm} and flow_override is not null
+      union select flow_override from application where realm_id = ${realm} and flow_override is not null
+      union select flow_override from saml_client where realm_id = ${realm} and flow_override is not null
+    ), used as (
+      select e.flow_alias, e.execution_id, e.authenticator_id from flow_execution e join bound b on b.alias = e.flow_alias
+      where e.realm_id = ${realm} and e.parent_id is null and e.requirement <> 'DISABLED'
+      union all
+      select e.flow_alias, e.execution_id, e.authenticator_id from flow_execution e
+        join used u on u.flow_alias = e.flow_alias and u.execution_id = e.parent_id
+      where e.realm_id = ${realm} and e.requirement <> 'DISABLED'
+    )
+    select distinct authenticator_id as id from used where authenticator_id is not null`;
   return new Set(rows.map(({ id }) => id));
 }
 
