@@ -103,7 +103,7 @@ describe('secrets', () => {
     ['a malformed --header', ['api', 'GET', 'realms', '-H', secret]],
   ])('are refused in %s, and not repeated', async (_, args) => {
     const ran = await run(args);
-    expect(ran.code).toBe(2);
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringMatching(/is a secret, and|takes /) });
     expect(ran.stdout + ran.stderr).not.toContain(secret);
   });
 });
