@@ -31,18 +31,12 @@ import { samlDecision } from './decide.ts';
 import { KEPT_MS, type Keeping, KeptLogin } from './kept.ts';
 import { metadataOf } from './metadata.ts';
 import { type NameId, nameIdOf } from './name-id.ts';
+import { consentPath, keptPath, resumePath } from './paths.ts';
 import { createSamlRequests, type Refused } from './requests.ts';
 import { type Addressed, assertionResponse, failedResponse } from './response.ts';
 import { addConsent, readConsent, readPerson, signOn } from './store.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import { type Failed, failures } from './vocabulary.ts';
-
-/** The path to which a sign-in returns: routes.ts serves it. */
-export const resumePath = (realm: string): string => `/realms/${realm}/saml/idp/sso/resume`;
-/** The address of the consent page's form. */
-export const consentPath = (realm: string): string => `/realms/${realm}/saml/idp/consent`;
-/** The path on which a verified request continues, or starts again. @param kept the sealed request */
-const keptPath = (realm: string, kept: string): string => `/realms/${realm}/saml/idp/sso?request=${kept}`;
 
 export interface SamlDeps {
   sql: Sql;
