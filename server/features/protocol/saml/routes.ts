@@ -18,7 +18,8 @@ import { text } from '../../../http/texts.ts';
 import type { Finished } from '../../authentication/sign-in/continuation.ts';
 import { KeptLogin } from './kept.ts';
 import type { SingleLogout } from './logout.ts';
-import { consentPath, resumePath, type Saml } from './service.ts';
+import { consentPath, resumePath } from './paths.ts';
+import type { Saml } from './service.ts';
 
 /** Public, so readable from any origin. */
 export function samlMetadataRoutes(app: FastifyInstance, saml: Saml): void {

@@ -56,7 +56,6 @@ export interface SamlDeps {
   now: () => Date;
 }
 
-/** A running request. */
 interface Context {
   request: FastifyRequest;
   reply: FastifyReply;
