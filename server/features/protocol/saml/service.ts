@@ -107,14 +107,8 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
       const { samlSignOn: signOnAt, samlLogout: logout } = endpointsOf(baseUrl, realm);
       const certificates = (await keys.certificates(realm)).map(({ certificate }) => certificate);
       const signer = await signerOf(realm);
-      return metadataOf({
-        issuer: await settings.issuer(realm),
-        signOn: signOnAt,
-        logout,
-        certificates,
-        signer,
-        now: now(),
-      });
+      const issuer = await settings.issuer(realm);
+      return metadataOf({ issuer, signOn: signOnAt, logout, certificates, signer, now: now() });
     },
   });
 
