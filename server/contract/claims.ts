@@ -9,9 +9,9 @@ export const PERSON_CLAIM = 'svc_person';
 export const USERINFO_CLAIM = 'svc_userinfo';
 
 /**
- * Claims that only the server sets, or that another party would take for the server's word: a mapper that could set one could forge a
- * token of any user, permissions (UMA, RFC 9396), an introspection's answer (RFC 7662), a logout token (`events`) or the address of
- * further claims (OIDC Core §5.6.2).
+ * Claims that only the server sets, or that another party takes for the server's word. A mapper that could set one could forge a token of
+ * any user. It could forge permissions (UMA, RFC 9396), an introspection's answer (RFC 7662), a logout token (`events`) or the address
+ * of further claims (OIDC Core §5.6.2).
  */
 export const reservedClaims: ReadonlySet<string> = new Set(
   [
