@@ -39,7 +39,7 @@ async function send(
   { connection, realm, signal }: Scope,
   { method, path: route }: WriteRoute,
   { at = {}, body, etag }: { at?: Record<string, string>; body?: unknown; etag?: string | undefined },
-): Promise<unknown> {
+): Promise<{ value: unknown; status: number }> {
   const response = await connection.fetch(address(route, { realm, ...at }), {
     method,
     headers: {
@@ -49,7 +49,8 @@ async function send(
     ...(body !== undefined && { body: JSON.stringify(body) }),
     signal,
   });
-  return response.status === 204 ? undefined : await response.json();
+  const text = await response.text();
+  return { value: text === '' ? undefined : JSON.parse(text), status: response.status };
 }
 
 export const registerCreate: Register = (program, cli) => {
@@ -102,7 +103,7 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
     // an empty body is valid if no field is required
     if (Object.keys(body).length === 0 && !route.body.safeParse({}).success)
       throw new Refused(`no field of the ${kind.singular} is set`, 'Give options, or a file with -f.');
-    const value = await send(scope, route, { at: await kind.within(scope), body });
+    const { value } = await send(scope, route, { at: await kind.within(scope), body });
     const row = isObject(value) ? kind.rowOf(value) : undefined;
     print(cli.io, options.output, {
       value,
@@ -286,8 +287,9 @@ function registerDeleteOf(remove: Command, kind: Kind, route: WriteRoute, cli: C
     if (!yes && !(await confirm(cli, `Delete ${kind.singular} ${names}${where}?`)))
       throw new Refused('nothing was deleted');
     for (const { name, value } of found) {
-      await send(scope, route, { at: { ...(await kind.within(scope)), ...kind.at(value) } });
-      writeLine(cli.io, `Deleted ${kind.singular} ${name}.`);
+      const { status } = await send(scope, route, { at: { ...(await kind.within(scope)), ...kind.at(value) } });
+      const goesOn = status === 202 ? ' The server goes on to remove what it held; until then its name is taken.' : '';
+      writeLine(cli.io, `Deleted ${kind.singular} ${name}.${goesOn}`);
     }
   });
 }

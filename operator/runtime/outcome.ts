@@ -61,6 +61,7 @@ export function outcomeOf(error: unknown, kind?: KindName): Outcome {
   if (error.status === 412) return { is: 'Retrying', reason: 'Changed', message: error.message };
   if (error.status === 0) return { is: 'Waiting', reason: 'ServerUnreachable', message: error.message };
   if (error.status === 401) return { is: 'Waiting', reason: 'SignInRefused', message: error.message };
+  if (error.is('being-deleted')) return { is: 'Waiting', reason: 'BeingDeleted', message: error.message };
   if (error.status === 429 || error.status >= 500) {
     return { is: 'Retrying', reason: 'ServerUnavailable', message: error.message };
   }

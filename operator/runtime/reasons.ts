@@ -21,6 +21,8 @@ export const conditionReasons = [
   'ServerUnknown',
   // an object of the realm needs one that should be removed
   'InUse',
+  // the server is still removing the data of a deleted realm with this name
+  'BeingDeleted',
   // the resource is tried again
   'ServerUnavailable',
   'Changed',

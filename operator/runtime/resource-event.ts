@@ -20,6 +20,7 @@ const heals: ReadonlySet<Reason> = new Set<Reason>([
   'ServerUnavailable',
   'ServerUnknown',
   'InUse',
+  'BeingDeleted',
   'Changed',
 ]);
 const PATIENCE_MS = 60_000;

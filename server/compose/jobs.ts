@@ -5,6 +5,7 @@ import { keepChanges } from '../features/authentication/new-device/store.ts';
 import type { SignIns } from '../features/authentication/sign-in/service.ts';
 import { messageTerms } from '../features/configuration/messaging/message-job.ts';
 import type { Send } from '../features/configuration/messaging/send.ts';
+import { hasRealmsToRemove, removalTerms } from '../features/configuration/realms/removal-job.ts';
 import { hasMetadataAddresses, metadataTerms } from '../features/configuration/saml-clients/refresh-job.ts';
 import { deliveryJob } from '../features/configuration/webhooks/delivery.ts';
 import { dueTerms, hasTargets, provisioningTerms } from '../features/operations/scim/provision-jobs.ts';
@@ -40,6 +41,7 @@ export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
     jobLater(scheduleTerms, () => hasSyncs(sql)),
     agentReviews({ ...start, send: async (...message) => (await rest()).send(...message) }),
     jobLater(metadataTerms, () => hasMetadataAddresses(sql)),
+    jobLater(removalTerms, () => hasRealmsToRemove(sql)),
     janitor({
       ...start,
       keep: keepChanges,

@@ -20,8 +20,8 @@ export function createLater(start: Start, listener: Omit<HttpOptions, 'requests'
   const authentication = { ...people, ...createAuthentication(people) };
   const protocol = { ...authentication, ...createLaterProtocol(authentication) };
   const all = { ...protocol, ...createOperations(protocol) };
-  const { messaging, metadataRefresh, federation, scim } = all;
-  const jobs = [messaging.job, metadataRefresh, ...federation.jobs, ...scim.jobs];
+  const { messaging, metadataRefresh, federation, scim, removal } = all;
+  const jobs = [messaging.job, metadataRefresh, removal.job, ...federation.jobs, ...scim.jobs];
 
   return {
     ...all,

@@ -18,6 +18,7 @@ import {
   refreshMessageTemplates,
   seedMessageTemplates,
 } from '../features/configuration/messaging/built-in-templates.ts';
+import { createRemoval } from '../features/configuration/realms/removal.ts';
 import { createRealms } from '../features/configuration/realms/service.ts';
 import { refreshAdminRoles, seedAdminRoles } from '../features/operations/admin-access/seed.ts';
 import { createAccess } from '../features/operations/admin-access/service.ts';
@@ -34,8 +35,10 @@ import type { LaterProtocol } from './protocol-later.ts';
 export function createOperations(below: LaterProtocol) {
   const { resources, credentials, changed, federation } = below;
   const access = createAccess(below);
+  const removal = createRemoval(below);
   const realms = createRealms({
     ...below,
+    removal,
     seeds: [
       seedKeys({ ...below, generate: below.generateKeyPair }),
       seedFlows(below),
@@ -71,6 +74,7 @@ export function createOperations(below: LaterProtocol) {
   return {
     access,
     realms,
+    removal,
     gdpr,
     adminSignIn: createAdminSignIn({ ...below, attempts: below.failedSignIns }),
     bootstrap,

@@ -38,7 +38,7 @@ export interface CallInput<P extends z.ZodType, Q extends z.ZodType, B extends z
 
 export interface Answer<T> {
   status: number;
-  /** Absent if the server answered 304 or 204. */
+  /** Absent if the server answered 304 or 204, or 202 without a body. */
   body: T | undefined;
   etag: string | undefined;
   nextCursor: string | undefined;
@@ -110,7 +110,7 @@ export function createClient({
       if (cause instanceof ServerProblem) throw cause;
       throw unreachable(baseUrl, cause);
     }
-    const empty = response.status === 204 || response.status === 304;
+    const empty = response.status === 204 || response.status === 304 || (response.status === 202 && text === '');
     return {
       status: response.status,
       body: empty ? undefined : understood(route, text),

@@ -21,6 +21,7 @@ export const problems = {
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'name-taken': { status: 409, title: 'The name is taken' },
+  'being-deleted': { status: 409, title: 'What had this name is still being deleted' },
   'flow-built-in': { status: 409, title: 'A built-in flow cannot be renamed or deleted' },
   'flow-in-use': { status: 409, title: 'The flow is bound and cannot be deleted' },
   'key-active': { status: 409, title: 'The active key cannot be deleted' },

@@ -45,7 +45,7 @@ export const createRealm = route({
   example: { realm: 'acme', displayName: 'Acme' },
   status: 201,
   response: Realm,
-  problems: ['name-taken', 'forbidden'],
+  problems: ['name-taken', 'being-deleted', 'forbidden'],
 });
 export const getRealm = route({
   method: 'GET',
@@ -62,9 +62,12 @@ export const deleteRealm = route({
   path: '/admin/realms/:realm',
   tag,
   summary: 'Delete a realm with everything in it',
+  description:
+    'The realm answers nothing more at once. Where it holds very much, the answer is 202: the server goes on to remove it, and its name can be used again when it is gone.',
   permission: 'realm:delete',
   params: InRealm,
   status: 204,
+  mayTakeLonger: true,
   problems: ['not-found', 'realm-protected', 'precondition-failed'],
 });
 

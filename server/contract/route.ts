@@ -45,7 +45,7 @@ export interface Route<
   status: 200 | 201 | 202 | 204;
   response: Response;
   problems: readonly ProblemCode[];
-  /** If the work isn't done at once, the route answers 202 with the progress. */
+  /** If the work isn't done at once, the route answers 202 with the progress, or without a body where it answers 204 otherwise. */
   mayTakeLonger: boolean;
   /** If the request selects no content, the response is a 204 without a body. */
   mayBeEmpty: boolean;

@@ -8,16 +8,38 @@ import { type Erased, erasureOf, maybeTelling } from './erasure.ts';
 
 /** Deletes all events of a realm, and their chain. Events that are not forwarded yet move to a table of their own. */
 export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
-  await sql`
-    insert into departed_event (realm_id, id, position, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
-    select e.realm_id, e.id, e.position, e.type, e.occurred_at, e.actor, e.subject, e.client_id, e.ip_address, e.outcome, e.data
-    from event e, event_forwarding f
-    where e.realm_id = ${realm} and (e.position, e.id) > (f.position, f.id)
-    on conflict do nothing`;
-  await sql`delete from event where realm_id = ${realm}`;
+  await forgetEvents(sql, realm);
   await sql`delete from event_block where realm_id = ${realm}`;
   await sql`delete from event_fold where realm_id = ${realm}`;
   await sql`delete from event_chain where realm_id = ${realm}`;
+}
+
+/**
+ * A realm's events behind the id `after`, at most `most`, without the chain over them.
+ * @returns their number, and the last one's id
+ */
+export async function forgetEvents(
+  sql: Sql,
+  realm: string,
+  { after, most }: { after?: string | undefined; most?: number | undefined } = {},
+): Promise<{ last: string | undefined; deleted: number }> {
+  const behind = after === undefined ? fragment`true` : fragment`id > ${after}::uuid`;
+  const limit = most === undefined ? fragment`` : fragment`order by id limit ${most}`;
+  const [row] = await sql<{ last: string | null; deleted: number }>`
+    with doomed as materialized (
+      select ctid as at, id from event where realm_id = ${realm} and ${behind} ${limit}
+    ), departed as (
+      insert into departed_event
+        (realm_id, id, position, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
+      select e.realm_id, e.id, e.position, e.type, e.occurred_at, e.actor, e.subject, e.client_id, e.ip_address, e.outcome, e.data
+      from event e, event_forwarding f
+      where e.ctid = any(array(select at from doomed)) and (e.position, e.id) > (f.position, f.id)
+      on conflict do nothing
+    ), gone as (
+      delete from event where ctid = any(array(select at from doomed)) returning 1
+    )
+    select (select count(*)::int from gone) as deleted, (select id from doomed order by id desc limit 1) as last`;
+  return { last: row?.last ?? undefined, deleted: row?.deleted ?? 0 };
 }
 
 /** Deletes forwarded events of deleted realms. */

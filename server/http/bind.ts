@@ -70,7 +70,7 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
       ...(hasBody && !options.streams ? { body: contract.body } : {}),
       response: {
         [status]: status === 204 ? z.null() : contract.response,
-        ...(contract.mayTakeLonger && { 202: contract.response }),
+        ...(contract.mayTakeLonger && { 202: status === 204 ? z.null() : contract.response }),
         ...(contract.mayBeEmpty && { 204: z.null() }),
         default: failure,
       },
@@ -89,10 +89,11 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
         reply,
       });
       if (reply.sent || result === reply) return reply;
-      if (status === 204) return reply.code(204).send();
+      const later = reply.statusCode === 202 && contract.mayTakeLonger;
+      if (status === 204) return reply.code(later ? 202 : 204).send();
       tagWith(request, reply, result);
       if (reply.statusCode === 304) return reply.send();
-      if (reply.statusCode === 202 && contract.mayTakeLonger) return reply.send(result);
+      if (later) return reply.send(result);
       return reply.code(status).send(result);
     },
   });

@@ -106,8 +106,9 @@ const exceptions: Record<string, Record<string, string>> = {
     tables: 'admin_grant claim protocol_mapper',
   },
   'features/configuration/realms': {
-    because: 'with a realm goes what was granted over it elsewhere, and what keeps its roles before they do',
-    tables: 'admin_grant application',
+    because:
+      'with a realm goes what was granted over it elsewhere, and what keeps its roles before they do; nothing of it acts while it goes',
+    tables: 'admin_grant application webhook messaging_provider scim_target directory saml_client agent',
   },
   'db/transact.ts': { because: 'the revision is raised last in each transaction that configures', tables: 'realm' },
   'domain/subjects.ts': { because: 'the salt of pairwise subjects is made when it is first needed', tables: 'realm' },

@@ -11,6 +11,7 @@ import { createBus } from '../../../server/events/bus.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
 import { seedKeys } from '../../../server/features/configuration/keys/seed.ts';
 import { createKeys } from '../../../server/features/configuration/keys/service.ts';
+import { createRemoval } from '../../../server/features/configuration/realms/removal.ts';
 import { createRealms } from '../../../server/features/configuration/realms/service.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -39,6 +40,8 @@ async function startReplica(url: string, { hearsAfterMs = 0, publishAheadMs = 25
     seeds: [seedKeys({ seal, now, newId })],
     denied: async () => {},
     gone: keys.drop,
+    removal: createRemoval({ sql, transact }),
+    warn: () => {},
   });
   const stop = async () => {
     await changes.stop();

@@ -40,8 +40,8 @@ export function realmRoutes(app: FastifyInstance, { realms, health, issuer, base
   bind(app, createRealm, ({ body, request }) => realms.createAs(principalOf(request), body, asked(request)));
   bind(app, getFormerRealm, ({ params, request }) => realms.former(principalOf(request), params.name, asked(request)));
   bind(app, getRealm, ({ params }) => realms.get(params.realm));
-  bind(app, deleteRealm, async ({ by, params, expect }) => {
-    await realms.remove(by, params.realm, expect);
+  bind(app, deleteRealm, async ({ by, params, expect, reply }) => {
+    if (!(await realms.remove(by, params.realm, expect))) void reply.code(202);
     return undefined;
   });
   bind(app, getEndpoints, async ({ params: { realm } }) => ({

@@ -1,6 +1,8 @@
 // Owns: realms: the list with its revisions, creation with the seeds of every feature, deletion.
 // Does not own: a realm's objects (each feature), import and adoption (features/operations/transfer), health (health.ts).
 // Implements: decisions "Realms", "Import, export, plan" (revision list with ETag); specification 1.
+
+import { errorWords } from '../../../contract/error-words.ts';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { type Adoption, MASTER, type Realm, type RealmSummary } from '../../../contract/realms.ts';
@@ -10,6 +12,8 @@ import { byPrincipal, type Principal } from '../../../domain/principal.ts';
 import type { Denied } from '../../../events/denials.ts';
 import type { Expect } from '../../../http/etag.ts';
 import { issuerOf } from '../../../http/own-addresses.ts';
+import type { Removal } from './removal.ts';
+import { isBeingDeleted } from './removal-store.ts';
 import type { RealmSeed } from './seed.ts';
 import * as store from './store.ts';
 
@@ -24,6 +28,8 @@ export interface RealmsDeps {
   denied: Denied;
   /** Drops the realm from this process's caches; other processes are notified by NOTIFY. */
   gone(realm: string): void;
+  removal: Pick<Removal, 'within'>;
+  warn(message: string): void;
 }
 
 /** The request, for auditing a refusal. */
@@ -33,8 +39,8 @@ interface AuditedRequest {
   path: string;
 }
 
-/** The time limit for deleting a realm with very many users. */
-const REMOVAL_MS = 900_000;
+/** How long a request waits until all that the realm held is gone. A job removes the rest. */
+const REMOVAL_MS = 5_000;
 
 const toSummary = (row: store.RealmRow): RealmSummary => ({
   realm: row.realm_id,
@@ -48,7 +54,7 @@ function visibleTo({ permissions }: Principal): store.Visible {
   return reads.includes('*') ? 'all' : reads;
 }
 
-export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone }: RealmsDeps) {
+export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone, removal, warn }: RealmsDeps) {
   const toWire = (row: store.RealmRow): Realm => ({
     ...toSummary(row),
     issuer: issuerOf(baseUrl, { realmId: row.realm_id, issuer: row.issuer }),
@@ -59,6 +65,8 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
   /** Inserts the realm and the objects that every feature seeds; the import engine also creates realms by it. */
   async function seedInto(tx: Tx, by: By, realm: string, displayName?: string, createdBy = ''): Promise<Realm> {
     const row = await store.insert(tx.sql, { realm, displayName, createdBy, at: now() });
+    if (!row && (await isBeingDeleted(tx.sql, realm)))
+      throw new Problem('being-deleted', `The realm ${realm} is being deleted; its name is free as soon as it is gone`);
     if (!row) throw new Problem('name-taken', `There is a realm ${realm} already`);
     for (const seed of seeds) await seed(tx, realm, by);
     tx.record({
@@ -118,14 +126,18 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
       return rows.map(toSummary);
     },
 
-    /** Deletes the realm with all its data, including its audit log. Only REALM_DELETED in master's log remains. */
-    async remove(by: By, realm: string, expect: Expect): Promise<void> {
+    /**
+     * Deletes the realm with all its data, including its audit log. Only REALM_DELETED in master's log remains. The realm
+     * answers no request from the moment of this call.
+     * @returns whether all data is gone; if not, a job removes the rest, and the name is taken until it has
+     */
+    async remove(by: By, realm: string, expect: Expect): Promise<boolean> {
       if (realm === MASTER) throw new Problem('realm-protected', 'The realm master always exists');
-      const removal = async (tx: Tx): Promise<void> => {
+      await transact(realm, async (tx) => {
         const row = await store.lock(tx.sql, realm);
         if (!row) throw missing(realm);
         expect(toWire(row));
-        await store.remove(tx.sql, realm);
+        await store.markDeleted(tx.sql, realm, now());
         tx.record({
           type: 'REALM_DELETED',
           realm: MASTER,
@@ -133,9 +145,14 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
           subject: { type: 'realm', id: realm, name: realm },
           data: { revision: row.revision },
         });
-      };
-      await transact(realm, removal, { longestMs: REMOVAL_MS });
+      });
       gone(realm);
+      const removed = await removal.within(realm, REMOVAL_MS).catch((error: unknown) => {
+        warn(`removing the realm ${realm} was interrupted (${errorWords(error)}); a job goes on`);
+        return false;
+      });
+      if (removed) gone(realm);
+      return removed;
     },
   };
 }

@@ -17,32 +17,34 @@ const columns = fragment`
 export type Visible = 'all' | readonly string[];
 const within = (visible: Visible): Fragment =>
   visible === 'all' ? fragment`true` : fragment`realm_id = any(${visible}::text[])`;
+/** For every caller a realm that is being deleted is gone already. */
+const there = fragment`deleted_at is null`;
 
 /** One digest over every visible realm and its revision, and the realms' number. */
 export async function digest(sql: Sql, visible: Visible): Promise<{ tag: string; total: number }> {
   const [row] = await sql<{ tag: string; total: number }>`
     select md5(coalesce(string_agg(realm_id || ':' || revision, ',' order by realm_id), '')) as tag,
       count(*)::int as total
-    from realm where ${within(visible)}`;
+    from realm where ${there} and ${within(visible)}`;
   return row ?? { tag: '', total: 0 };
 }
 
 export const list = (sql: Sql, visible: Visible, { after, limit }: { after: string; limit: number }) => sql<RealmRow>`
-  select ${columns} from realm where ${within(visible)} and realm_id > ${after} order by realm_id limit ${limit}`;
+  select ${columns} from realm where ${there} and ${within(visible)} and realm_id > ${after} order by realm_id limit ${limit}`;
 
 export async function read(sql: Sql, realm: string): Promise<RealmRow | undefined> {
-  const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm}`;
+  const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm} and ${there}`;
   return row;
 }
 
 export async function lock(sql: Sql, realm: string): Promise<RealmRow | undefined> {
-  const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm} for update`;
+  const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm} and ${there} for update`;
   return row;
 }
 
 /** The existing ones of `realms`. */
 export const existingRealms = (sql: Sql, realms: readonly string[]) => sql<{ realm_id: string }>`
-  select realm_id from realm where realm_id = any(${realms}::text[])`;
+  select realm_id from realm where realm_id = any(${realms}::text[]) and ${there}`;
 
 /**
  * undefined: the name is taken. Events of a deleted realm with the same name don't belong to the new one, but its
@@ -62,18 +64,24 @@ export async function insert(
   return inserted;
 }
 
-/** Deletes the realm with all its data and audit log, and grants over it that administrators of master hold. */
-export async function remove(sql: Sql, realm: string): Promise<void> {
-  await forgetRealm(sql, realm);
+/**
+ * From now on no request finds the realm, none of its jobs runs, and no administrator manages it. Grants over it that
+ * administrators of master hold are deleted at once, and its issuer is free.
+ */
+export async function markDeleted(sql: Sql, realm: string, at: Date): Promise<void> {
   await sql`delete from admin_grant where target_realm = ${realm}`;
   await sql`
     insert into former_realm (name, revision, created_by, adoption)
     select realm_id, revision, created_by, adoption from realm where realm_id = ${realm}
     on conflict (name) do update set revision = excluded.revision, created_by = excluded.created_by,
       adoption = excluded.adoption`;
-  // An application's row prevents the deletion of its roles, even if all are deleted with the realm.
-  await sql`delete from application where realm_id = ${realm}`;
-  await sql`delete from realm where realm_id = ${realm}`;
+  await sql`update webhook set enabled = false where realm_id = ${realm} and enabled`;
+  await sql`update messaging_provider set enabled = false where realm_id = ${realm} and enabled`;
+  await sql`update scim_target set enabled = false where realm_id = ${realm} and enabled`;
+  await sql`update directory set enabled = false where realm_id = ${realm} and enabled`;
+  await sql`update saml_client set enabled = false where realm_id = ${realm} and enabled`;
+  await sql`update agent set status = 'suspended' where realm_id = ${realm} and status = 'active'`;
+  await sql`update realm set deleted_at = ${at}, settings = settings - 'issuer', own_issuer = null where realm_id = ${realm}`;
   await sql`select pg_notify('realm_changed', ${realm})`;
 }
 

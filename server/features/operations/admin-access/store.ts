@@ -187,7 +187,7 @@ export async function grantsOfMaker(
 export async function realmOfIssuer(sql: Sql, issuer: string, keyId: string): Promise<string | undefined> {
   const [row] = await sql<{ realm_id: string }>`
     select r.realm_id from realm r join realm_key k on k.realm_id = r.realm_id and k.key_id = ${keyId}
-    where r.settings->>'issuer' = ${issuer} limit 1`;
+    where r.settings->>'issuer' = ${issuer} and r.deleted_at is null limit 1`;
   return row?.realm_id;
 }
 
@@ -255,7 +255,8 @@ export const holdRoles = (sql: Sql, realm: string, roleNames: readonly string[])
   where realm_id = ${realm} and name = any(${roleNames}::text[]) order by id for share`;
 
 export async function existingRealms(sql: Sql, realms: readonly string[]): Promise<Set<string>> {
-  const rows = await sql<{ realm_id: string }>`select realm_id from realm where realm_id = any(${realms}::text[])`;
+  const rows = await sql<{ realm_id: string }>`
+    select realm_id from realm where realm_id = any(${realms}::text[]) and deleted_at is null`;
   return new Set(rows.map((row) => row.realm_id));
 }
 

@@ -65,7 +65,7 @@ export function createMonitoring({
     async summary(request: AdminRequest): Promise<MetricsSummary> {
       await require('realm:read', request);
       const { logins, adminWrites, ...totals } = await metrics.totals();
-      const [row] = await sql<{ realms: number }>`select count(*)::int as realms from realm`;
+      const [row] = await sql<{ realms: number }>`select count(*)::int as realms from realm where deleted_at is null`;
       const { rss, heapUsed } = process.memoryUsage();
       return {
         startedAt,

@@ -166,13 +166,14 @@ export function createApply({
       refuseConflicts(wire(revision ?? 0));
       if (!writes && !users.writes) return wire(revision ?? 0);
       const current = await store.lockRevision(tx.sql, realm);
+      if (current === undefined) throw new Problem('not-found', `The realm ${realm} was deleted meanwhile`);
       if (!created && current !== revision && tries < REPLANS) {
         // Another write changed the configuration meanwhile: the plan may no longer fit.
         expectRevision(ifMatch, current);
         revision = current;
         continue;
       }
-      const next = (current ?? 0) + (writes ? 1 : 0);
+      const next = current + (writes ? 1 : 0);
       await applyPlan(tx, request, { people, config, users, writes, at: opened.at, revision: next });
       return wire(next);
     }

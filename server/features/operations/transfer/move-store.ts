@@ -20,7 +20,7 @@ export async function readMoves(sql: Sql, { from, to }: Rename): Promise<Manager
 export async function readRealms(sql: Sql, { from }: Rename): Promise<{ name: string; former: boolean }[]> {
   return sql<{ name: string; former: boolean }>`
     select name, former from (
-      select realm_id as name, false as former, created_by, adoption from realm
+      select realm_id as name, false as former, created_by, adoption from realm where deleted_at is null
       union all select name, true, created_by, adoption from former_realm
     ) known
     where exists (select from unnest(adoption || created_by) one

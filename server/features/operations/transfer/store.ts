@@ -12,14 +12,16 @@ export async function lockRealm(sql: Sql, realm: string): Promise<void> {
 }
 
 export async function readRevision(sql: Sql, realm: string): Promise<number | undefined> {
-  const [row] = await sql<{ revision: number }>`select revision from realm where realm_id = ${realm}`;
+  const [row] = await sql<{
+    revision: number;
+  }>`select revision from realm where realm_id = ${realm} and deleted_at is null`;
   return row?.revision;
 }
 
 /** Until the end of the transaction, no other transaction can commit a configuration change of the realm. */
 export async function lockRevision(sql: Sql, realm: string): Promise<number | undefined> {
   const [row] = await sql<{ revision: number }>`
-    select revision from realm where realm_id = ${realm} for no key update`;
+    select revision from realm where realm_id = ${realm} and deleted_at is null for no key update`;
   return row?.revision;
 }
 
