@@ -28,6 +28,15 @@ export function newId(): string {
   return written(bytes);
 }
 
+const LAST_MOMENT = 2 ** 48 - 1;
+
+/** The least UUIDv7 of a moment, or the nearest where an id can't say it. */
+export function leastIdAt(at: Date): string {
+  const ms = Math.min(Math.max(at.getTime(), 0), LAST_MOMENT);
+  const hex = ms.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
 /** The UUIDv8 (RFC 9562 §5.8) of a name: always the same one. */
 export function idNamed(name: string): string {
   const bytes = sha256(name).subarray(0, 16);

@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { DAY_MS } from '../contract/durations.ts';
+import { leastIdAt } from '../crypto/ids.ts';
 import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import { dropStagingBefore } from '../db/staging.ts';
@@ -96,12 +97,6 @@ interface Ageing {
 /** The risk scorer looks back this long. */
 const SIGN_IN_HISTORY: Ageing = { table: fragment`sign_in_history`, time: fragment`at`, days: 90 };
 
-/** The smallest UUIDv7 of a time (RFC 9562 §5.7). */
-const idFrom = (at: Date): string => {
-  const hex = at.getTime().toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
-};
-
 /**
  * The oldest rows of a table that every request writes to, realm by realm: its key (realm_id, id) orders them by time,
  * and an index on the time would slow every write.
@@ -114,7 +109,7 @@ const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
     from holder h where h.realm_id is not null
   )
   select old.ctid from holder h cross join lateral (
-    select ctid from ${table} row where realm_id = h.realm_id and id < ${idFrom(until)} and ${time} < ${until}
+    select ctid from ${table} row where realm_id = h.realm_id and id < ${leastIdAt(until)} and ${time} < ${until}
     order by id limit ${BATCH}
   ) old limit ${BATCH}`;
 
@@ -132,7 +127,7 @@ async function sweepSessions(sql: Sql, now: Date, progress: SweepProgress): Prom
   const began = performance.now();
   let total = 0;
   for (let more = true; more && performance.now() - began < LONGEST_OF_SESSIONS_MS; ) {
-    const { expiresAt, id } = progress.sessions ?? { expiresAt: '-infinity', id: idFrom(new Date(0)) };
+    const { expiresAt, id } = progress.sessions ?? { expiresAt: '-infinity', id: leastIdAt(new Date(0)) };
     const [row] = await sql<{ deleted: number; found: number; at: string; id: string }>`
       with ended as materialized (
         select ctid as at, realm_id, id, expires_at from session

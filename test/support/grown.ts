@@ -144,7 +144,11 @@ const growPeople = (client: pg.Client, { realm, people, at }: Growth) =>
 const growLog = (client: pg.Client, { realm, people, events, at }: Growth) =>
   withoutIndexes(
     client,
-    ['event_people', 'event_actor', 'event_subject', 'event_type', 'event_agent', 'event_self_registered'],
+    [
+      ...['event_people', 'event_actor', 'event_subject', 'event_type', 'event_agent', 'event_self_registered'],
+      ...['event_client', 'event_address', 'event_outcome', 'event_actor_other', 'event_actor_name'],
+      ...['event_subject_other', 'event_subject_name'],
+    ],
     async () => {
       const { rows } = await client.query('select 1 from event_block limit 1');
       if (rows.length > 0) throw new Error('a server has begun to seal the log');

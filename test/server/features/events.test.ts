@@ -3,7 +3,7 @@ import { ServerProblem } from '../../../server/contract/client.ts';
 import { EventTypeName, listEvents, listEventTypes } from '../../../server/contract/events.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { newId } from '../../../server/crypto/ids.ts';
+import { leastIdAt, newId } from '../../../server/crypto/ids.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -18,9 +18,10 @@ beforeAll(async () => {
   const sql = sqlOver(server.pool);
   for (let i = 0; i < 10; i += 1) {
     const actor = { type: 'user', id: i % 2 === 0 ? user : newId(), name: 'someone' };
+    const at = new Date(1_000_000 + i * 1000);
     await sql`
       insert into event (realm_id, id, type, occurred_at, actor, client_id, outcome, data)
-      values (${params.realm}, ${newId()}, ${i % 3 === 0 ? 'LOGIN_FAILURE' : 'LOGIN_SUCCESS'}, ${new Date(1_000_000 + i * 1000)},
+      values (${params.realm}, ${leastIdAt(at)}, ${i % 3 === 0 ? 'LOGIN_FAILURE' : 'LOGIN_SUCCESS'}, ${at},
         ${JSON.stringify(actor)}::jsonb, ${i < 5 ? 'shop' : 'desk'}, ${i % 3 === 0 ? 'failure' : 'success'}, '{}')`;
   }
 });
@@ -66,6 +67,64 @@ test('a span of time includes its beginning and not its end', async () => {
   expect(await count({ from: 1_002_000, to: 1_005_000 })).toBe(3);
   expect(await count({ to: 1_000_000 })).toBe(0);
   expect(await count({ type: signIns, from: 1_009_000 })).toBe(1);
+});
+
+test('an event that was kept while the database was away is found by the time at which it was written', async () => {
+  const [began, written] = [new Date('2020-01-01T00:00:00Z'), new Date('2020-01-01T20:00:00Z')];
+  await sqlOver(server.pool)`
+    insert into event (realm_id, id, type, occurred_at, outcome)
+    values (${params.realm}, ${leastIdAt(began)}, 'LOGIN_SUCCESS', ${written}, 'success')`;
+  const [from, to] = [written.getTime(), written.getTime() + 1];
+  expect(await count({ from, to })).toBe(1);
+  expect(await count({ from: from - 1, to: from })).toBe(0);
+});
+
+test.each([
+  ['a user', { type: 'user', id: newId(), name: 'ann' }],
+  ['an agent', { type: 'agent', id: newId(), name: 'courier' }],
+  ['a client', { type: 'client', id: newId(), name: 'till' }],
+  ['a workload without an id', { type: 'workload', id: null, name: 'system:serviceaccount:shop:till' }],
+  ['somebody without a name', { type: 'client', id: newId(), name: null }],
+])('%s is found as who did it and as whom it was done to, by id and by name, each event once', async (_, party) => {
+  const sql = sqlOver(server.pool);
+  const other = JSON.stringify({ type: 'user', id: newId(), name: 'other' });
+  const said = JSON.stringify(party);
+  for (const [actor, subject] of [
+    [said, other],
+    [other, said],
+    [said, said],
+  ])
+    await sql`
+      insert into event (realm_id, id, type, occurred_at, actor, subject, outcome)
+      values (${params.realm}, ${newId()}, 'USER_UPDATED', now(), ${actor}::jsonb, ${subject}::jsonb, 'success')`;
+  for (const word of [party.id, party.name].filter((one) => one !== null)) {
+    expect(await count({ actor: word })).toBe(2);
+    expect(await count({ subject: word })).toBe(2);
+    expect(await count({ actor: word, subject: word })).toBe(1);
+    expect(await count({ actor: word, subject: 'other', outcome: 'success' })).toBe(1);
+    expect(await count({ actor: word, outcome: 'failure' })).toBe(0);
+  }
+  if (party.type === 'user') expect(await count({ userId: party.id })).toBe(3);
+});
+
+test('pages of a filter that several indexes answer follow each other without gap or repetition', async () => {
+  const word = newId();
+  for (let i = 0; i < 7; i += 1) {
+    const party = JSON.stringify({ type: i % 2 === 0 ? 'user' : 'client', id: word, name: i % 3 === 0 ? word : 'x' });
+    await sqlOver(server.pool)`
+      insert into event (realm_id, id, type, occurred_at, actor, outcome)
+      values (${params.realm}, ${newId()}, 'USER_UPDATED', now(), ${party}::jsonb, 'success')`;
+  }
+  const all = (await list({ actor: word })).body?.map((event) => event.id) ?? [];
+  expect(all).toHaveLength(7);
+  const seen: string[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const answer = await list({ actor: word, limit: 2, ...(cursor ? { cursor } : {}) });
+    seen.push(...(answer.body ?? []).map((event) => event.id));
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+  }
+  expect(seen).toEqual(all);
 });
 
 test('pages follow each other without gap or repetition, while new events come in', async () => {

@@ -1,3 +1,4 @@
+import { leastIdAt } from '../../../crypto/ids.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { EventRow } from '../../../events/row.ts';
 
@@ -17,28 +18,72 @@ export interface EventFilter {
 const when = <T>(value: T | undefined, condition: (value: T) => Fragment): Fragment =>
   value === undefined ? fragment`true` : condition(value);
 
+/** Literal text in the statement: the partial index of refused and failed events serves no statement with a parameter here. */
+const outcomes: Record<string, Fragment> = {
+  success: fragment`outcome = 'success'`,
+  failure: fragment`outcome = 'failure'`,
+  denied: fragment`outcome = 'denied'`,
+};
+
+// Each condition has an index; the union of a list's conditions finds an event once or more often.
+const byUser = (id: string) => fragment`actor ->> 'type' = 'user' and actor ->> 'id' = ${id}`;
+const toUser = (id: string) => fragment`subject ->> 'type' = 'user' and subject ->> 'id' = ${id}`;
+const doneBy = (word: string): Fragment[] => [
+  byUser(word),
+  fragment`actor ->> 'type' = 'agent' and actor ->> 'id' = ${word}`,
+  fragment`actor ->> 'type' <> 'user' and actor ->> 'type' <> 'agent' and actor ->> 'id' = ${word}`,
+  fragment`actor ->> 'name' = ${word}`,
+];
+const doneTo = (word: string): Fragment[] => [
+  toUser(word),
+  fragment`subject ->> 'type' <> 'user' and subject ->> 'id' = ${word}`,
+  fragment`subject ->> 'name' = ${word}`,
+];
+const aboutUser = (id: string): Fragment[] => [byUser(id), toUser(id)];
+
+const anyOf = ([first, ...rest]: readonly Fragment[]): Fragment =>
+  fragment`(${rest.reduce((all, one) => fragment`${all} or (${one})`, fragment`(${first ?? fragment`true`})`)})`;
+
+/**
+ * The id has the time of the event's creation. The server writes the event later than that, after a long outage of the
+ * database much later; and clocks differ a little.
+ */
+const LATEST_MS = 86_400_000;
+const CLOCKS_MS = 60_000;
+const later = (at: Date, ms: number) => new Date(at.getTime() + ms);
+
 /** The events, newest first; `before`: the last id of the previous page. */
-export const listEvents = (
+export function listEvents(
   sql: Sql,
   realm: string,
   filter: EventFilter,
   { before, limit }: { before: string | undefined; limit: number },
-) => sql<EventRow>`
-  select realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data
-  from event
-  where realm_id = ${realm}
+): Promise<EventRow[]> {
+  const { userId, actor, subject } = filter;
+  // Alternatives of one filter are read index by index, for PostgreSQL joins no indexes in the log's order.
+  const alternatives = [
+    ...(userId === undefined ? [] : [aboutUser(userId)]),
+    ...(actor === undefined ? [] : [doneBy(actor)]),
+    ...(subject === undefined ? [] : [doneTo(subject)]),
+  ];
+  const [leading, ...rest] = alternatives;
+  const conditions = fragment`realm_id = ${realm}
     and ${when(before, (id) => fragment`id < ${id}::uuid`)}
     and ${when(filter.types, (types) => fragment`type = any(${types}::text[])`)}
     and ${when(filter.clientId, (id) => fragment`client_id = ${id}`)}
-    and ${when(
-      filter.userId,
-      (id) => fragment`((actor ->> 'type' = 'user' and actor ->> 'id' = ${id})
-        or (subject ->> 'type' = 'user' and subject ->> 'id' = ${id}))`,
-    )}
-    and ${when(filter.actor, (who) => fragment`(actor ->> 'id' = ${who} or actor ->> 'name' = ${who})`)}
-    and ${when(filter.subject, (what) => fragment`(subject ->> 'id' = ${what} or subject ->> 'name' = ${what})`)}
     and ${when(filter.ipAddress, (address) => fragment`ip_address = ${address}`)}
-    and ${when(filter.outcome, (outcome) => fragment`outcome = ${outcome}`)}
-    and ${when(filter.from, (from) => fragment`occurred_at >= ${from}`)}
-    and ${when(filter.to, (to) => fragment`occurred_at < ${to}`)}
-  order by id desc limit ${limit}`;
+    and ${when(filter.outcome, (outcome) => outcomes[outcome] ?? fragment`false`)}
+    and ${when(filter.from, (at) => fragment`occurred_at >= ${at} and id >= ${leastIdAt(later(at, -LATEST_MS))}::uuid`)}
+    and ${when(filter.to, (at) => fragment`occurred_at < ${at} and id < ${leastIdAt(later(at, CLOCKS_MS))}::uuid`)}
+    and ${rest.reduce((all, one) => fragment`${all} and ${anyOf(one)}`, fragment`true`)}`;
+  const page = fragment`order by id desc limit ${limit}`;
+  const columns = fragment`realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data`;
+  if (!leading) return sql<EventRow>`select ${columns} from event where ${conditions} ${page}`;
+  const found = leading
+    .map((one) => fragment`(select id from event where ${conditions} and ${one} ${page})`)
+    .reduce((all, one) => fragment`${all} union ${one}`);
+  return sql<EventRow>`
+    select ${columns} from event
+    where realm_id = ${realm} and id = any(array(select id from (${found}) found ${page}))
+    order by id desc`;
+}

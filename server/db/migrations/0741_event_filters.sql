@@ -1,0 +1,24 @@
+-- The audit log is asked for a client, an address, an outcome, and whose doing something was or to whom it was done: each by an index that
+-- has a realm's events in the log's order. 0004 and 0069 have those of users and agents by their ids.
+-- An installation with a large log may have built them before, without a lock (docs/upgrade.md); a build that failed counts for nothing.
+do $$
+declare failed regclass;
+begin
+  for failed in
+    select indexrelid::regclass from pg_index
+    where indrelid = 'event'::regclass and not indisvalid and indexrelid = any(array[
+      to_regclass('event_client'), to_regclass('event_address'), to_regclass('event_outcome'), to_regclass('event_actor_other'),
+      to_regclass('event_actor_name'), to_regclass('event_subject_other'), to_regclass('event_subject_name')])
+  loop
+    execute format('drop index %s', failed);
+  end loop;
+end $$;
+create index if not exists event_client on event (realm_id, client_id, id) where client_id is not null;
+create index if not exists event_address on event (realm_id, ip_address, id) where ip_address is not null;
+create index if not exists event_outcome on event (realm_id, outcome, id) where outcome <> 'success';
+create index if not exists event_actor_other on event (realm_id, (actor ->> 'id'), id)
+  where actor ->> 'id' is not null and actor ->> 'type' <> 'user' and actor ->> 'type' <> 'agent';
+create index if not exists event_actor_name on event (realm_id, (actor ->> 'name'), id) where actor ->> 'name' is not null;
+create index if not exists event_subject_other on event (realm_id, (subject ->> 'id'), id)
+  where subject ->> 'id' is not null and subject ->> 'type' <> 'user';
+create index if not exists event_subject_name on event (realm_id, (subject ->> 'name'), id) where subject ->> 'name' is not null;
