@@ -24,6 +24,7 @@ const realms = kind({
   singular: 'realm',
   help: 'realms, with their revisions',
   inRealm: false,
+  searches: true,
   routes: { list: listRealms, get: getRealm, create: createRealm, remove: deleteRealm },
   at: ({ realm }) => ({ realm }),
   nameOf: ({ realm }) => realm,

@@ -1,6 +1,6 @@
 // Realms as objects. Decisions "Realms" and "Import, export, plan" (revision, adoption); specification 4.2.
 import { z } from 'zod';
-import { EpochMs, HIDES, hasHiddenCharacters, InRealm, name, Page, RealmName } from './names.ts';
+import { EpochMs, HIDES, hasHiddenCharacters, InRealm, name, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 
 /** The realm that always exists; its users can hold admin roles over every realm. */
@@ -26,7 +26,12 @@ export const listRealms = route({
   description:
     'Carries an ETag: a conditional request answers 304 while no realm has changed. `limit` is at most 10000 here.',
   permission: null,
-  query: Page.extend({ limit: z.coerce.number().int().min(1).max(10_000).default(1000) }),
+  query: Page.extend({
+    limit: z.coerce.number().int().min(1).max(10_000).default(1000),
+    q: text(255)
+      .optional()
+      .describe('Text that is in the name or the display name; the ETag is then of those realms alone'),
+  }),
   response: z.array(RealmSummary),
 });
 export const createRealm = route({

@@ -171,7 +171,7 @@ export const Plan = z
       .object({ count: z.int(), usernames: z.array(z.string()) })
       .default({ count: 0, usernames: [] })
       .describe(
-        'The same of users, who are named where they are fewer than 20; prune deletes them where the document holds `users`',
+        'The same of users, who are named where they are fewer than 20; prune deletes them where the document holds `users`. Where it holds none, at most 10000 are counted',
       ),
     deletions: z.array(Deletion).default([]).describe('In a dry run: what would be deleted, by kind'),
     warnings: z

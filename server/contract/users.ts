@@ -131,7 +131,11 @@ const ByUser = z.strictObject({ realm: RealmName, userId: Id });
 /** `attribute.NAME=value`: any number of them, in addition to the named filters. */
 const ATTRIBUTE = 'attribute.';
 const filters = SearchPage.extend({
-  q: text(255).optional().describe('Text that is in the username, the e-mail address, the first or the last name'),
+  q: text(255)
+    .optional()
+    .describe(
+      'Text that is in the username, the e-mail address, the first or the last name; among many users, a text of one or two characters is found where one of them begins',
+    ),
   enabled: z.stringbool().optional().describe('true or false'),
   locked: z.stringbool().optional().describe('true or false: whether failed sign-ins have locked the user just now'),
   email: text(254).optional().describe('The whole address, whatever its case'),

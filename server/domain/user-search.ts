@@ -1,11 +1,28 @@
 // The search for users, without regard to case and accents (`search_form`). With an index of trigrams (migration user_search) the text
-// is found anywhere; without one, at the beginning of the username, the address or a name (migration search_without_accents).
+// is found anywhere; without one, at the beginning of the username, the address or a name (migration search_without_accents). The index
+// serves no text of one or two characters: among many users such a text is found at those beginnings, too.
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
 const searched = fragment`search_form(u.username || E'\\n' || coalesce(u.email, '') || E'\\n' || coalesce(u.first_name, '') || ' ' || coalesce(u.last_name, ''))`;
 
 /** Condition: the username, the address or the name of the user `u` contains the text. @param pattern for `like` */
 export const userContains = (pattern: string): Fragment => fragment`${searched} like search_form(${pattern}::text)`;
+
+const TRIGRAM = 3;
+/** @param pattern `%…%`, in which a backslash takes the next character literally */
+const isShort = (pattern: string): boolean => [...pattern.slice(1, -1).replaceAll(/\\(.)/gsu, '$1')].length < TRIGRAM;
+
+/**
+ * For a text that is too short for the index: the condition that the username, the address, the first or the last name begins with it. A
+ * line's beginning or a blank before a word is part of its trigrams, so the index finds even one letter there.
+ * @returns undefined: {@link userMatches} has an index
+ */
+export function userBegins(pattern: string): Fragment | undefined {
+  if (!isShort(pattern)) return undefined;
+  const begins = pattern.slice(1);
+  return fragment`(${searched} like search_form(${begins}::text)
+    or ${searched} like search_form(${`%\n${begins}`}::text) or ${searched} like search_form(${`% ${begins}`}::text))`;
+}
 
 /** Up to this many matches of a field are read by its index. With more matches, any order of reading soon meets some. */
 const MOST_OF_FIELD = 2_000;

@@ -113,7 +113,7 @@ async function get(url: string, headers: Record<string, string> = { ...as }): Pr
 /** Of each parameter that a list takes, values that few, many and none have. */
 const SAMPLES: Record<string, readonly string[]> = {
   limit: ['1', '100'],
-  q: ['user-77', 'grown-5', 'nobody-at-all'],
+  q: ['user-77', 'grown-5', 'nobody-at-all', 'xq', 'x'],
   enabled: ['true', 'false'],
   email: ['user-77@people.example'],
   role: ['grown'],

@@ -145,6 +145,27 @@ test('the list is paged by a cursor, and its ETag is that of all realms', async 
   expect(await status(server.admin.call(listRealms, { query: { cursor: 'nonsense' } }))).toBe(400);
 });
 
+test('the list is searched by name and display name, with its own number and ETag', async () => {
+  const [one, two] = [fresh(), fresh()];
+  await server.admin.call(createRealm, { body: { realm: one, displayName: 'Flowers & 100% Seeds' } });
+  await server.admin.call(createRealm, { body: { realm: two, displayName: 'Tools' } });
+  const found = async (query: Record<string, string>) =>
+    (await server.admin.call(listRealms, { query })).body?.map(({ realm: name }) => name);
+  expect(await found({ q: 'FLOWERS' })).toEqual([one]);
+  expect(await found({ q: '100%' })).toEqual([one]);
+  expect(await found({ q: '_ools' })).toEqual([]);
+  expect(await found({ q: two.toUpperCase() })).toContain(two);
+  expect(await found({ q: '' })).toEqual(expect.arrayContaining(['master', one, two]));
+  const { etag = '' } = await server.admin.call(listRealms, { query: { q: 'flowers' } });
+  const again = () => server.admin.call(listRealms, { query: { q: 'flowers' }, headers: { 'if-none-match': etag } });
+  await server.admin.call(putSettings, { params: { realm: two }, body: { rememberMe: true } });
+  expect((await again()).status).toBe(304);
+  await server.admin.call(putSettings, { params: { realm: one }, body: { rememberMe: true } });
+  expect((await again()).status).toBe(200);
+  const viewer = await administrator(server, { target: two, permissions: ['realm:read'] });
+  expect((await viewer.call(listRealms, { query: { q: 'flowers' } })).body).toEqual([]);
+});
+
 test('a deleted realm is gone with all it held, and only master remembers', async () => {
   const { realm: name } = await realm();
   const params = { realm: name };

@@ -114,6 +114,32 @@ test('among many people a page and a search read what they show, not everybody',
   expect(await read(() => find({ q: 'last19876' }, 'large'))).toBeLessThan(1_000);
   expect(await read(() => find({ limit: '10' }, 'large'))).toBeLessThan(1_000);
   expect(await read(() => find({ q: 'people.example', limit: '10' }, 'large'))).toBeLessThan(1_000);
+
+  // Of a text of one or two characters the index has no trigram but at a beginning.
+  await server.pool.query(
+    `update realm_user set first_name = 'Zoë', last_name = 'van Qoz' where realm_id = 'large' and username = 'user-9876'`,
+  );
+  await server.pool.query('vacuum analyze realm_user');
+  for (const q of ['zo', 'Z', 'qo', 'ZOË', 'va']) expect([q, await find({ q }, 'large')]).toEqual([q, ['user-9876']]);
+  expect(await find({ q: 'xq' }, 'large')).toEqual([]);
+  expect(await find({ q: 'us', limit: '5' }, 'large')).toHaveLength(5);
+  for (const q of ['zo', 'xq', 'x']) expect(await read(() => find({ q }, 'large'))).toBeLessThan(2_000);
+});
+
+test('a text of two characters is found page by page, near by and far away, each user once', async () => {
+  await server.pool.query(
+    `update realm_user set last_name = 'Kz' || username where realm_id = 'large' and username like 'user-%777'`,
+  );
+  const seen: string[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const query = { q: 'kz', limit: 3, ...(cursor ? { cursor } : {}) };
+    const { body = [], nextCursor } = await server.admin.call(listUsers, { params: { realm: 'large' }, query });
+    seen.push(...body.map(({ username }) => username));
+    cursor = nextCursor;
+    if (cursor === undefined) break;
+  }
+  expect(seen).toHaveLength(20);
+  expect(seen).toEqual([...new Set(seen)].sort());
 });
 
 describe('a search ignores accents', () => {

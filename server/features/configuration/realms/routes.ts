@@ -12,7 +12,7 @@ import {
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
 import { namesTag } from '../../../http/etag.ts';
-import { decodeCursor, page } from '../../../http/paging.ts';
+import { containsPattern, decodeCursor, page } from '../../../http/paging.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
 import type { RealmHealthOf } from './health.ts';
 import type { Realms } from './service.ts';
@@ -27,13 +27,14 @@ export interface RealmRoutesDeps {
 export function realmRoutes(app: FastifyInstance, { realms, health, issuer, baseUrl }: RealmRoutesDeps): void {
   bind(app, listRealms, async ({ query, request, reply }) => {
     const principal = principalOf(request);
-    const { tag, total } = await realms.digest(principal);
+    const pattern = containsPattern(query.q);
+    const { tag, total } = await realms.digest(principal, pattern);
     const etag = `"${tag}"`;
     void reply.header('etag', etag).header('x-total-count', String(total));
     const known = request.headers['if-none-match'];
     if (known !== undefined && namesTag(known, etag)) return [];
     const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
-    const rows = await realms.list(principal, { after, limit: query.limit });
+    const rows = await realms.list(principal, { after, limit: query.limit, pattern });
     return page({ request, reply }, rows, query.limit, (row) => [row.realm]);
   });
   const asked = ({ ip, method, url: path }: FastifyRequest) => ({ ip, method, path });

@@ -117,11 +117,14 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone,
       return toWire(row);
     },
 
-    /** One tag for the answer of `list`: it changes when any visible realm does. */
-    digest: (principal: Principal) => store.digest(sql, visibleTo(principal)),
+    /** One tag for the answer of `list`: it changes when any visible realm does that matches. */
+    digest: (principal: Principal, pattern: string | undefined) => store.digest(sql, visibleTo(principal), pattern),
 
     /** Ordered by name; one row more than `limit` shows that there are more. */
-    async list(principal: Principal, page: { after: string; limit: number }): Promise<RealmSummary[]> {
+    async list(
+      principal: Principal,
+      page: { after: string; limit: number; pattern: string | undefined },
+    ): Promise<RealmSummary[]> {
       const rows = await store.list(sql, visibleTo(principal), { ...page, limit: page.limit + 1 });
       return rows.map(toSummary);
     },

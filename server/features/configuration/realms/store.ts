@@ -20,17 +20,32 @@ const within = (visible: Visible): Fragment =>
 /** For every caller a realm that is being deleted is gone already. */
 const there = fragment`deleted_at is null`;
 
-/** One digest over every visible realm and its revision, and the realms' number. */
-export async function digest(sql: Sql, visible: Visible): Promise<{ tag: string; total: number }> {
+/** @param pattern for `ilike`; undefined: every realm */
+const matching = (pattern: string | undefined): Fragment =>
+  pattern === undefined
+    ? fragment`true`
+    : fragment`(realm_id ilike ${pattern} or settings ->> 'displayName' ilike ${pattern})`;
+
+/** One digest over every visible realm that matches, with its revision, and the realms' number. */
+export async function digest(
+  sql: Sql,
+  visible: Visible,
+  pattern: string | undefined,
+): Promise<{ tag: string; total: number }> {
   const [row] = await sql<{ tag: string; total: number }>`
     select md5(coalesce(string_agg(realm_id || ':' || revision, ',' order by realm_id), '')) as tag,
       count(*)::int as total
-    from realm where ${there} and ${within(visible)}`;
+    from realm where ${there} and ${within(visible)} and ${matching(pattern)}`;
   return row ?? { tag: '', total: 0 };
 }
 
-export const list = (sql: Sql, visible: Visible, { after, limit }: { after: string; limit: number }) => sql<RealmRow>`
-  select ${columns} from realm where ${there} and ${within(visible)} and realm_id > ${after} order by realm_id limit ${limit}`;
+export const list = (
+  sql: Sql,
+  visible: Visible,
+  { after, limit, pattern }: { after: string; limit: number; pattern: string | undefined },
+) => sql<RealmRow>`
+  select ${columns} from realm
+  where ${there} and ${within(visible)} and ${matching(pattern)} and realm_id > ${after} order by realm_id limit ${limit}`;
 
 export async function read(sql: Sql, realm: string): Promise<RealmRow | undefined> {
   const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm} and ${there}`;

@@ -129,19 +129,26 @@ export async function stageDropped(sql: Sql, realm: string, importId: string, ma
     where u.realm_id = ${realm} and u.manager = ${manager} and not ${isStaged(realm, importId)}`;
 }
 
+/** Of users that a document without users leaves as they are, no more are counted: a plan of settings must not read all. */
+const MOST_LEFT = 10_000;
+
 /**
- * This manager's users that the document doesn't contain: the count, and up to 20 names.
- * @param importId absent: the document contains no users
+ * This manager's users that the document doesn't contain: the count, and the names of less than 20.
+ * @param importId absent: the document contains no users, and the count ends at {@link MOST_LEFT}
  */
 export async function undeclaredUsers(sql: Sql, of: { realm: string; manager: string; importId?: string }) {
   const declared = of.importId === undefined ? fragment`false` : isStaged(of.realm, of.importId);
+  const bound = of.importId === undefined ? fragment`limit ${MOST_LEFT}` : fragment``;
   // Users are read only if the manager has ever applied users.
-  const rows = await sql<{ username: string; count: number }>`
-    select u.username, count(*) over () as count from realm_user u
-    where exists (select from manager m where m.realm_id = ${of.realm} and m.name = ${of.manager} and m.users)
-      and u.realm_id = ${of.realm} and u.manager = ${of.manager} and not ${declared}
-    order by u.username limit 20`;
-  return { count: rows[0]?.count ?? 0, usernames: rows.length < 20 ? rows.map(({ username }) => username) : [] };
+  const [row] = await sql<{ count: number; usernames: string[] | null }>`
+    with undeclared as materialized (
+      select u.username from realm_user u
+      where exists (select from manager m where m.realm_id = ${of.realm} and m.name = ${of.manager} and m.users)
+        and u.realm_id = ${of.realm} and u.manager = ${of.manager} and not ${declared} ${bound}
+    ), few as (select username from undeclared limit 20)
+    select (select count(*)::int from undeclared) as count, (select array_agg(username order by username) from few) as usernames`;
+  const { count = 0, usernames } = row ?? {};
+  return { count, usernames: count < 20 ? (usernames ?? []) : [] };
 }
 
 export async function counts(sql: Sql, realm: string, importId: string): Promise<Map<string, number>> {

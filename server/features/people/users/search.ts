@@ -2,7 +2,7 @@
 import { asciiEmail } from '../../../contract/email.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { type Reach, userReached } from '../../../domain/reach.ts';
-import { userMatches } from '../../../domain/user-search.ts';
+import { userBegins, userMatches } from '../../../domain/user-search.ts';
 import { lockedAt } from '../credentials/lockouts.ts';
 import { columns, type UserWithLinks } from './store.ts';
 
@@ -70,7 +70,6 @@ export async function search(
       fragment`u.id in (select user_id from organization_member where realm_id = ${realm} and organization_id = ${id})`,
     );
   }
-  if (text !== undefined) conditions.push(await userMatches(sql, realm, text));
   if (enabled !== undefined) conditions.push(fragment`u.enabled = ${enabled}`);
   if (locked !== undefined) conditions.push(locked ? lockedAt(realm, now) : fragment`not (${lockedAt(realm, now)})`);
   // At most one user has the address, but the planner doesn't know that: it would read all users in the order of the page.
@@ -82,10 +81,15 @@ export async function search(
     conditions.push(fragment`u.attributes @> ${JSON.stringify(Object.fromEntries(wanted))}::jsonb`);
   }
   if (text === undefined) return list(sql, realm, page, conditions);
+  const matching = [await userMatches(sql, realm, text), ...conditions];
   const end = await endOfNext(sql, realm, page.after);
-  if (end === undefined) return list(sql, realm, page, conditions);
-  const next = await list(sql, realm, page, [fragment`lower(u.username) < ${end}`, ...conditions]);
-  return next.length === page.limit ? next : listOfFew(sql, realm, page, conditions);
+  if (end === undefined) return list(sql, realm, page, matching);
+  const next = await list(sql, realm, page, [fragment`lower(u.username) < ${end}`, ...matching]);
+  if (next.length === page.limit) return next;
+  const begins = userBegins(text);
+  if (!begins) return listOfFew(sql, realm, page, matching);
+  const beyond = [fragment`lower(u.username) >= ${end}`, begins, ...conditions];
+  return [...next, ...(await listOfFew(sql, realm, { ...page, limit: page.limit - next.length }, beyond))];
 }
 
 /**
