@@ -172,6 +172,7 @@ export const managers = kind({
   inRealm: true,
   routes: { list: listManagers },
   nameOf: ({ manager }) => manager,
+  joined: (m, next) => (m.manager === next.manager ? { ...m, owns: [...m.owns, ...next.owns] } : undefined),
   columns: [
     { head: 'MANAGER', cell: (m) => m.manager },
     { head: 'LAST APPLIED', cell: (m) => time(m.lastAppliedAt) },

@@ -1,7 +1,7 @@
 // The parts of `describe` beside an object's own fields: its child objects and its recent events. A part that the caller may
 // not read is reported as such, and the rest is shown.
 import { getClientAdminRoles, getUserAdminRoles } from '../server/contract/admin-access.ts';
-import { ServerProblem } from '../server/contract/client.ts';
+import { allRows, ServerProblem } from '../server/contract/client.ts';
 import { listEvents } from '../server/contract/events.ts';
 import type { Execution } from '../server/contract/flows.ts';
 import { listKeys } from '../server/contract/keys.ts';
@@ -63,10 +63,16 @@ function asked(kind: Kind, scope: Scope, found: Found): Record<string, () => Pro
           (await client.call(listKeys, { params: { realm }, signal })).body?.map(
             (key) => `${key.keyId} ${key.status} since ${time(key.createdAt)}`,
           ),
-        managers: async () =>
-          (await client.call(listManagers, { params: { realm }, query: few, signal })).body?.map(
-            (m) => `${m.manager} owns ${m.owns.length}, last applied ${time(m.lastAppliedAt)}`,
-          ),
+        managers: async () => {
+          const found = new Map<string, { owns: number; lastAppliedAt: number }>();
+          for await (const m of allRows(client, listManagers, { params: { realm }, signal })) {
+            // one that owns much is on several pages
+            const owns = m.owns.length + (found.get(m.manager)?.owns ?? 0);
+            if (!found.has(m.manager) && found.size === LATELY) break;
+            found.set(m.manager, { owns, lastAppliedAt: m.lastAppliedAt });
+          }
+          return [...found].map(([name, m]) => `${name} owns ${m.owns}, last applied ${time(m.lastAppliedAt)}`);
+        },
         adoption: async () => (await client.call(getAdoption, { params: { realm }, signal })).body,
         events,
       };

@@ -56,6 +56,8 @@ export interface Definition<T extends object> {
    * written.
    */
   routes: { list: ReadRoute<T[]>; get?: ReadRoute<object> } & WriteRoutes;
+  /** Merges a row with the one that continues it in a list of pages; undefined: they are two objects. */
+  joined?(row: T, next: T): T | undefined;
   /** The path parameters of a single object, besides the realm; default: its id. */
   at?(row: T): Record<string, string>;
   /** The id of the parent of the listed objects. */
@@ -97,6 +99,16 @@ export interface Kind {
   find(scope: Scope, word: string): Promise<Found>;
 }
 
+async function* joined<T>(rows: AsyncIterable<T>, join: (row: T, next: T) => T | undefined): AsyncGenerator<T> {
+  let held: T | undefined;
+  for await (const row of rows) {
+    const both = held === undefined ? undefined : join(held, row);
+    if (held !== undefined && both === undefined) yield held;
+    held = both ?? row;
+  }
+  if (held !== undefined) yield held;
+}
+
 export function kind<T extends object>(definition: Definition<T>): Kind {
   const { plural, singular, nameOf, columns, searches, routes } = definition;
   const at = definition.at ?? ((row: T) => ({ id: String(Reflect.get(row, 'id')) }));
@@ -115,7 +127,8 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     const { connection, realm, signal } = scope;
     const params = { realm, ...(await within(scope)) };
     const query = { ...filter, limit: Math.min(limit, LARGEST_PAGE), ...(searches && { q }) };
-    for await (const row of allRows(connection.client, routes.list, { params, query, signal }))
+    const listed = allRows(connection.client, routes.list, { params, query, signal });
+    for await (const row of definition.joined ? joined(listed, definition.joined) : listed)
       if (searches || matches(nameOf(row), q)) yield row;
   }
 

@@ -3,9 +3,10 @@ import { allRows, type Client } from '../server/contract/client.ts';
 import { listManagers } from '../server/contract/transfer.ts';
 
 export async function managersOf(client: Client, realm: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { manager } of allRows(client, listManagers, { params: { realm } })) found.push(manager);
-  return found;
+  // One that owns much is on several pages.
+  const found = new Set<string>();
+  for await (const { manager } of allRows(client, listManagers, { params: { realm } })) found.add(manager);
+  return [...found];
 }
 
 /** The managers of a kind's objects, by object key. */

@@ -290,6 +290,8 @@ export const listManagers = route({
   path: '/admin/realms/:realm/managers',
   tag,
   summary: 'Who manages what, and when they last applied',
+  description:
+    'A page has at most 1000 objects. A manager that owns more is on the next page again, with the others of its objects.',
   permission: 'managers:read',
   params: InRealm,
   query: Page,

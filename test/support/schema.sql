@@ -891,7 +891,7 @@ create table managed_object (
   primary key (realm_id, kind, key),
   constraint managed_object_realm_id_manager_fkey FOREIGN KEY (realm_id, manager) REFERENCES manager(realm_id, name) ON DELETE CASCADE
 );
-CREATE INDEX managed_object_manager ON managed_object USING btree (realm_id, manager);
+CREATE INDEX managed_object_owner ON managed_object USING btree (realm_id, manager, kind, key);
 
 create table manager (
   realm_id text not null,

@@ -8,7 +8,7 @@ import type { Answer } from '../../../server/contract/client.ts';
 import { createFlow, listFlows } from '../../../server/contract/flows.ts';
 import { listKeys, rotateKeys } from '../../../server/contract/keys.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
-import { importRealm, listManagers } from '../../../server/contract/transfer.ts';
+import { importRealm, listManagers, releaseManager } from '../../../server/contract/transfer.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { importer } from '../../support/transfer.ts';
 
@@ -52,9 +52,37 @@ test.each(Object.entries(lists))('%s come page by page, in the same order, each 
   await expect(list({ cursor: 'made-up' })).rejects.toMatchObject({ status: 400 });
 });
 
+test('a manager that owns much comes on several pages, each of its objects once', async () => {
+  const roles = Array.from({ length: 2_300 }, (_, n) => ({ name: `much-${n}` }));
+  await server.admin.call(importRealm, { params, query: { manager: 'by-much' }, body: { roles } });
+  for (const limit of [1, 2, 100]) {
+    const owned = new Map<string, string[]>();
+    const order: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const answer = await server.admin.call(listManagers, { params, query: { limit, ...(cursor && { cursor }) } });
+      const rows = answer.body ?? [];
+      expect(rows.length).toBeLessThanOrEqual(limit);
+      expect(rows.flatMap(({ owns }) => owns).length).toBeLessThanOrEqual(1_000);
+      for (const { manager, owns } of rows) {
+        order.push(manager);
+        owned.set(manager, [...(owned.get(manager) ?? []), ...owns.map(({ key }) => key)]);
+      }
+      cursor = answer.nextCursor;
+      if (cursor === undefined) break;
+    }
+    expect([...owned].map(([manager, keys]) => [manager, keys.length, new Set(keys).size])).toEqual([
+      ['by-alpha', 1, 1],
+      ['by-much', 2_300, 2_300],
+      ['by-zulu', 1, 1],
+    ]);
+    expect(order.filter((manager) => manager === 'by-much').length).toBeGreaterThanOrEqual(3);
+  }
+});
+
 test('a list that is shown whole says how many it has; a page of a longer one does not count the others', async () => {
   const { fetch } = await importer(server);
   const totals = async (path: string) => (await fetch(path)).headers.get('x-total-count');
+  await server.admin.call(releaseManager, { params: { ...params, manager: 'by-much' } });
   for (const list of ['flows', 'keys', 'managers', 'admin-roles', 'webhooks', 'clients', 'users']) {
     const path = `/admin/realms/paged/${list}`;
     const rows = z.array(z.unknown()).parse(await (await fetch(path)).json());

@@ -76,22 +76,24 @@ export function createExport({
     ): Promise<Exported> {
       const seeds = withDefaults ? undefined : await defaults.seeds();
       const { sql, end } = await snapshot();
+      let printing = nothing;
       try {
         const revision = await readRevision(sql, realm);
         if (revision === undefined) throw new Problem('not-found', `There is no realm ${realm}`);
         if (known(revision)) return { revision, body: undefined };
-        const { printed, requiredEnv } = await print(sql, { realm, parts, withUsers, seeds });
         const profile = await readProfile(sql, realm);
         const rows = withUsers ? await usersOf(sql, realm) : undefined;
         const people = rows && (hasNoRules(profile) ? rows : withUnfit(rows, profile));
-        const body = Readable.from(pieces(document(printed, requiredEnv, people, seeds !== undefined)), {
-          objectMode: false,
-        });
+        const printed = print(sql, { realm, parts, withUsers, seeds });
+        printing = printed.end;
+        const body = Readable.from(pieces(document(printed, people, seeds !== undefined)), { objectMode: false });
         body.once('close', () => void rows?.destroy());
         return { revision, body };
       } finally {
-        // The users' own connection has the snapshot now, so a slow reader holds no connection of the request path.
-        await end();
+        // The sections are read while the answer is on its way, and at the database's speed: a slow reader holds no connection of the
+        // request path. The users' own connection has the snapshot already.
+        const ended = printing.then(end, end);
+        if (printing === nothing) await ended;
       }
     },
   };
@@ -102,25 +104,36 @@ export function createExport({
   }
 
   async function* document(
-    printed: ReadonlyMap<string, unknown>,
-    requiredEnv: readonly string[],
+    { section, requiredEnv }: Printed,
     rows: AsyncIterable<Buffer> | undefined,
     bare: boolean,
   ): AsyncGenerator<string | Buffer> {
     let open = '{\n';
     for (const key of sectionKeys) {
       if (key === 'users' && !rows) continue;
-      const empty = isEmpty(key === 'requiredEnv' ? requiredEnv : printed.get(key));
-      if (empty && (bare ? !ALWAYS.has(key) : leavable(key))) continue;
+      const value = key === 'requiredEnv' ? await requiredEnv : await section(key);
+      if (isEmpty(value) && (bare ? !ALWAYS.has(key) : leavable(key))) continue;
       yield `${open}${JSON.stringify(key)}:`;
       open = ',\n';
       if (key === 'users' && rows) yield* userList(rows);
       else if (key === 'formatVersion') yield String(FORMAT_VERSION);
-      else if (key === 'requiredEnv') yield stableJson(requiredEnv);
-      else yield* list(printed.get(key) ?? []);
+      else if (key === 'requiredEnv') yield stableJson(value);
+      else yield* list(value ?? []);
     }
     yield '\n}\n';
   }
+}
+
+/** Nothing is printed. */
+const nothing: Promise<unknown> = Promise.resolve();
+
+interface Printed {
+  /** undefined: no part has it. */
+  section(key: string): Promise<unknown>;
+  /** The names that placeholders need; they are known when all sections are. */
+  requiredEnv: Promise<string[]>;
+  /** Whether it comes to its end or fails. */
+  end: Promise<void>;
 }
 
 const ALWAYS = new Set(['formatVersion', 'users']);
@@ -129,8 +142,8 @@ const isEmpty = (section: unknown): boolean => Object.keys(Object(section ?? {})
 const withoutPeople = ({ people = [] }: RealmPart, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([field]) => !people.includes(field)));
 
-/** Each section as its part prints it, and the names of its placeholders. */
-async function print(
+/** Starts to print the sections in the document's order, each by its part. */
+function print(
   sql: Sql,
   {
     realm,
@@ -144,10 +157,9 @@ async function print(
     /** Set if the export omits the defaults of a new realm. */
     seeds: Parameters<typeof withoutDefaults>[3] | undefined;
   },
-) {
+): Printed {
   const names = new Set<string>();
-  const printed = new Map<string, unknown>();
-  for (const part of parts) {
+  async function printed(part: RealmPart): Promise<unknown> {
     const current = await part.read(sql, realm);
     const objects = [...current]
       .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
@@ -156,10 +168,23 @@ async function print(
         const own = seeds ? withoutDefaults(part, realm, { key, fields: shown }, seeds) : shown;
         return own ? [{ key, fields: own }] : [];
       });
-    printed.set(part.section, part.print(objects));
     await new Promise((resolve) => setImmediate(resolve));
+    return part.print(objects);
   }
-  return { printed, requiredEnv: [...names].sort() };
+  const sectionsOf = new Map<string, Promise<unknown>>();
+  let last: Promise<unknown> = Promise.resolve();
+  for (const part of parts.toSorted((a, b) => (a.section < b.section ? -1 : 1))) {
+    last = last.then(() => printed(part));
+    sectionsOf.set(part.section, last);
+  }
+  const requiredEnv = last.then(() => [...names].sort());
+  const end = requiredEnv.then(
+    () => {},
+    () => {},
+  );
+  // An answer that its caller has given up reads none of them.
+  for (const one of sectionsOf.values()) one.catch(() => {});
+  return { section: (key) => sectionsOf.get(key) ?? nothing, requiredEnv, end };
 }
 
 /** Prints one element per line, so that two exports can be compared by eye. */
@@ -192,16 +217,18 @@ async function* userList(rows: AsyncIterable<Buffer>): AsyncGenerator<string | B
   yield first ? '[]' : ']';
 }
 
-/** Collects small pieces, so that not every line is a write of its own. */
+/** Collects small pieces, so that not every line is a write; sends the first at once, so that the caller sees the start. */
 async function* pieces(source: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let size = 0;
+  let least = 0;
   for await (const piece of source) {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     pending.push(bytes);
     size += bytes.length;
-    if (size < PIECE) continue;
+    if (size < least) continue;
     yield Buffer.concat(pending, size);
+    least = PIECE;
     pending = [];
     size = 0;
   }

@@ -16,6 +16,13 @@ interface AdoptionAnswer {
   createdBy: string;
 }
 
+interface ManagersPage {
+  rows: Manager[];
+  next: store.ManagersPlace | undefined;
+}
+/** Objects on one page, whoever's. */
+const MOST_OBJECTS = 1_000;
+
 export function createManagers({ sql, transact }: { sql: Sql; transact: Transact }) {
   async function read(on: Sql, realm: string): Promise<AdoptionAnswer> {
     const row = await store.readAdoption(on, realm);
@@ -24,12 +31,25 @@ export function createManagers({ sql, transact }: { sql: Sql; transact: Transact
   }
 
   return {
-    list: async (realm: string, after: string, limit: number): Promise<Manager[]> =>
-      (await store.listManagers(sql, realm, after, limit)).map(({ name, last_applied_at, owns }) => ({
+    /** A page of managers with what they own; the last one's other objects are on the next page, under its name again. */
+    async list(realm: string, after: store.ManagersPlace, limit: number): Promise<ManagersPage> {
+      const found = await store.listManagers(sql, realm, after, limit + 1);
+      const wanted = found.slice(0, limit);
+      const names = wanted.map(({ name }) => name);
+      const owned = await store.listManaged(sql, realm, names, { after, limit: MOST_OBJECTS + 1 });
+      const shown = owned.slice(0, MOST_OBJECTS);
+      const last = owned.length > MOST_OBJECTS ? shown.at(-1) : undefined;
+      const end = last ? names.indexOf(last.manager) + 1 : wanted.length;
+      const of = Map.groupBy(shown, ({ manager }) => manager);
+      const rows = wanted.slice(0, end).map(({ name, last_applied_at }) => ({
         manager: name,
         lastAppliedAt: last_applied_at.getTime(),
-        owns,
-      })),
+        owns: (of.get(name) ?? []).map(({ kind, key, fields }) => ({ kind, key, fields })),
+      }));
+      if (last) return { rows, next: { manager: last.manager, kind: last.kind, key: last.key } };
+      const manager = names.at(-1) ?? '';
+      return { rows, next: found.length > limit ? { manager, kind: '', key: '' } : undefined };
+    },
 
     adoption: (realm: string): Promise<AdoptionAnswer> => read(sql, realm),
 

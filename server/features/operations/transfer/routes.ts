@@ -64,9 +64,13 @@ export function transferRoutes(
   });
 
   bind(app, listManagers, async ({ params, query, request, reply }) => {
-    const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
-    const rows = await managers.list(params.realm, after, query.limit + 1);
-    return page({ request, reply }, rows, query.limit, ({ manager }) => [manager]);
+    const [manager = '', kind = '', key = ''] = decodeCursor(query.cursor, 3) ?? [];
+    const { rows, next } = await managers.list(params.realm, { manager, kind, key }, query.limit);
+    const { length } = rows;
+    // `page` looks at whether there is a row more than the page takes.
+    return page({ request, reply }, next ? [...rows, ...rows.slice(-1)] : rows, length, () =>
+      next ? [next.manager, next.kind, next.key] : [],
+    );
   });
   bind(app, releaseManager, async ({ params, query, by, request }) => {
     const { realm, manager } = params;

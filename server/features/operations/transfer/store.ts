@@ -73,17 +73,38 @@ export async function forgetIdleManagers(sql: Sql, realm: string): Promise<void>
 export interface ManagerRow {
   name: string;
   last_applied_at: Date;
-  owns: { kind: string; key: string; fields: string[] }[];
+}
+export interface ManagedRow {
+  manager: string;
+  kind: string;
+  key: string;
+  fields: string[];
+}
+/** A place in the list of managers and what they own; `kind` empty: behind all that the manager owns. */
+export interface ManagersPlace {
+  manager: string;
+  kind: string;
+  key: string;
 }
 
-export async function listManagers(sql: Sql, realm: string, after: string, limit: number): Promise<ManagerRow[]> {
-  return sql<ManagerRow>`
-    select m.name, m.last_applied_at, coalesce(
-      jsonb_agg(jsonb_build_object('kind', o.kind, 'key', o.key, 'fields', o.fields) order by o.kind, o.key)
-        filter (where o.key is not null), '[]') as owns
-    from manager m left join managed_object o on o.realm_id = m.realm_id and o.manager = m.name
-    where m.realm_id = ${realm} and m.name > ${after} group by m.name, m.last_applied_at order by m.name limit ${limit}`;
-}
+export const listManagers = (sql: Sql, realm: string, { manager, kind }: ManagersPlace, limit: number) =>
+  sql<ManagerRow>`
+    select name, last_applied_at from manager
+    where realm_id = ${realm} and (name > ${manager} or name = ${manager} and ${kind}::text <> '')
+    order by name limit ${limit}`;
+
+/** What these managers own, behind the place. */
+export const listManaged = (
+  sql: Sql,
+  realm: string,
+  managers: readonly string[],
+  { after, limit }: { after: ManagersPlace; limit: number },
+) =>
+  sql<ManagedRow>`
+    select manager, kind, key, fields from managed_object
+    where realm_id = ${realm} and manager = any(${managers}::text[])
+      and (manager, kind, key) > (${after.manager}, ${after.kind}, ${after.key})
+    order by manager, kind, key limit ${limit}`;
 
 export async function managerExists(sql: Sql, realm: string, manager: string): Promise<boolean> {
   const [row] = await sql`select from manager where realm_id = ${realm} and name = ${manager}`;
