@@ -88,10 +88,16 @@ export async function buildApp(options: AppOptions): Promise<App> {
     async start() {
       changes = listenForChanges({
         url: options.databaseUrl,
+        sql,
         changed: start.changed,
         log: (message, err) => log.warn({ err }, message),
       });
-      await Promise.all([changes, start.readKeys(), http.ready()]);
+      // Behind a pooler that gives sessions away anything may fail first; only the listener knows why.
+      const failed = async (error: unknown) => {
+        await changes;
+        throw error;
+      };
+      await Promise.all([changes, start.readKeys(), http.ready()]).catch(failed);
       keys.drop(MASTER);
       await audit.prepare();
       const wanted = bootstrapOptions(config);

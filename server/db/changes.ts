@@ -1,7 +1,9 @@
 // Listens for configuration changes that other replicas committed (NOTIFY realm_changed), so that caches drop them.
 // It holds one connection of its own, and reports when it may have missed a notification. Design "Cache invalidation".
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { KEEP_ALIVE, probeWhenIdle } from './dead-peer.ts';
+import type { Sql } from './sql.ts';
 
 export interface Changes {
   stop(): Promise<void>;
@@ -11,6 +13,44 @@ const RETRY_MS = 1_000;
 const CONNECT_MS = 5_000;
 /** Caches serve a value for ten seconds without a notification, so a dead connection is found within that time. */
 const IDLE_MS = 10_000;
+/** By which the server hears itself once, at its start. */
+const ITSELF = 'realmkeeper_itself';
+/** Several notifications are sent in this time, so that one which a failover loses doesn't count. */
+const HEARS_WITHIN_MS = 6_000;
+const SAYS_EVERY_MS = 2_000;
+
+/**
+ * Checks that a notification from another connection arrives here. A pooler in transaction mode gives the session that listens to other
+ * clients: the server would serve old settings, and fail by prepared statements that are another session's.
+ * @throws Error with what to do
+ */
+async function hearItself(client: pg.Client, sql: Sql): Promise<void> {
+  const word = randomUUID();
+  const { promise: heard, resolve, reject } = Promise.withResolvers<boolean>();
+  const listener = ({ channel, payload }: pg.Notification) => {
+    if (channel === ITSELF && payload === word) resolve(true);
+  };
+  const lost = () => reject(new Error('The connection to the database was lost.'));
+  client.on('notification', listener);
+  client.on('end', lost);
+  // A failure ends the start elsewhere, in words of its own.
+  const say = () => sql`select pg_notify(${ITSELF}, ${word})`.catch(() => {});
+  const saying = setInterval(() => void say(), SAYS_EVERY_MS);
+  const late = setTimeout(resolve, HEARS_WITHIN_MS, false);
+  try {
+    await client.query(`listen ${ITSELF}`);
+    void say();
+    if (await heard) return;
+  } finally {
+    clearInterval(saying);
+    clearTimeout(late);
+    client.off('notification', listener);
+    client.off('end', lost);
+  }
+  throw new Error(
+    'The database’s notifications don’t arrive: a connection pooler in transaction or statement mode, such as PgBouncer, stands before it. Name the database itself in DATABASE_URL, or a pool in session mode.',
+  );
+}
 
 /**
  * Calls `changed(realm)` for each notification, and `changed(undefined)` when the connection was lost and is back:
@@ -18,11 +58,14 @@ const IDLE_MS = 10_000;
  */
 export async function listenForChanges({
   url,
+  sql,
   changed,
   log,
   idleMs = IDLE_MS,
 }: {
   url: string;
+  /** Other connections of the same address; by default their notifications aren't waited for once at the start. */
+  sql?: Sql;
   changed(realm: string | undefined): void;
   log(message: string, error: Error): void;
   idleMs?: number;
@@ -31,21 +74,29 @@ export async function listenForChanges({
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  async function connect(): Promise<void> {
+  async function connect(before: (next: pg.Client) => Promise<void> = async () => {}): Promise<void> {
     const next = new pg.Client({
       connectionString: url,
       application_name: 'realmkeeper-changes',
       connectionTimeoutMillis: CONNECT_MS,
       ...KEEP_ALIVE,
     });
-    next.on('notification', ({ payload }) => changed(payload));
+    next.on('notification', ({ channel, payload }) => {
+      if (channel === 'realm_changed') changed(payload);
+    });
     next.on('error', () => {});
     next.on('end', () => {
       if (client === next && !stopped) again();
     });
     await next.connect();
     probeWhenIdle(next, idleMs);
-    await next.query('listen realm_changed');
+    try {
+      await next.query('listen realm_changed');
+      await before(next);
+    } catch (error) {
+      await next.end().catch(() => {});
+      throw error;
+    }
     if (stopped) return next.end();
     client = next;
   }
@@ -62,7 +113,7 @@ export async function listenForChanges({
     }, RETRY_MS);
   }
 
-  await connect();
+  await connect(sql && ((next) => hearItself(next, sql)));
   return {
     async stop() {
       stopped = true;
