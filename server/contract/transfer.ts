@@ -271,6 +271,7 @@ export const importRealm = route({
     'too-large',
     'not-found',
     'name-taken',
+    'being-deleted',
     'unsupported-media-type',
     'too-many-requests',
     'last-administrator',
