@@ -616,18 +616,18 @@ create table event (
   constraint event_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'denied'::text])))
 );
 CREATE INDEX event_actor ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'user'::text);
-CREATE INDEX event_actor_name ON event USING btree (realm_id, ((actor ->> 'name'::text)), id) WHERE ((actor ->> 'name'::text) IS NOT NULL);
-CREATE INDEX event_actor_other ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE (((actor ->> 'id'::text) IS NOT NULL) AND ((actor ->> 'type'::text) <> 'user'::text) AND ((actor ->> 'type'::text) <> 'agent'::text));
-CREATE INDEX event_address ON event USING btree (realm_id, ip_address, id) WHERE (ip_address IS NOT NULL);
+CREATE INDEX event_actor_name ON event USING btree (realm_id, "left"((actor ->> 'name'::text), 255), id) WHERE ((actor ->> 'name'::text) IS NOT NULL);
+CREATE INDEX event_actor_other ON event USING btree (realm_id, "left"((actor ->> 'id'::text), 255), id) WHERE (((actor ->> 'id'::text) IS NOT NULL) AND ((actor ->> 'type'::text) <> 'user'::text) AND ((actor ->> 'type'::text) <> 'agent'::text));
+CREATE INDEX event_address ON event USING btree (realm_id, "left"(ip_address, 64), id) WHERE (ip_address IS NOT NULL);
 CREATE INDEX event_agent ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'agent'::text);
-CREATE INDEX event_client ON event USING btree (realm_id, client_id, id) WHERE (client_id IS NOT NULL);
+CREATE INDEX event_client ON event USING btree (realm_id, "left"(client_id, 255), id) WHERE (client_id IS NOT NULL);
 CREATE INDEX event_order ON event USING btree ("position", id);
 CREATE INDEX event_outcome ON event USING btree (realm_id, outcome, id) WHERE (outcome <> 'success'::text);
 CREATE INDEX event_people ON event USING gin (event_people(actor, subject, data)) WHERE (event_people(actor, subject, data) <> '{}'::text[]);
 CREATE INDEX event_self_registered ON event USING btree (realm_id, client_id, id) WHERE ((type = ANY (ARRAY['TOKEN_ISSUED'::text, 'TOKEN_REFRESHED'::text])) AND ((client_id ~~ 'dcr-%'::text) OR (client_id ~~ 'https://%'::text)));
 CREATE INDEX event_subject ON event USING btree (realm_id, ((subject ->> 'id'::text)), id) WHERE ((subject ->> 'type'::text) = 'user'::text);
-CREATE INDEX event_subject_name ON event USING btree (realm_id, ((subject ->> 'name'::text)), id) WHERE ((subject ->> 'name'::text) IS NOT NULL);
-CREATE INDEX event_subject_other ON event USING btree (realm_id, ((subject ->> 'id'::text)), id) WHERE (((subject ->> 'id'::text) IS NOT NULL) AND ((subject ->> 'type'::text) <> 'user'::text));
+CREATE INDEX event_subject_name ON event USING btree (realm_id, "left"((subject ->> 'name'::text), 255), id) WHERE ((subject ->> 'name'::text) IS NOT NULL);
+CREATE INDEX event_subject_other ON event USING btree (realm_id, "left"((subject ->> 'id'::text), 255), id) WHERE (((subject ->> 'id'::text) IS NOT NULL) AND ((subject ->> 'type'::text) <> 'user'::text));
 CREATE INDEX event_type ON event USING btree (realm_id, type, id);
 
 create table event_amendment (

@@ -107,6 +107,16 @@ test.each([
   if (party.type === 'user') expect(await count({ userId: party.id })).toBe(3);
 });
 
+test('texts of any length are logged', async () => {
+  const long = Array.from({ length: 600 }, newId).join('');
+  const party = JSON.stringify({ type: 'workload', id: long, name: long });
+  await sqlOver(server.pool)`
+    insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome)
+    values (${params.realm}, ${newId()}, 'TOKEN_REFUSED', now(), ${party}::jsonb, ${party}::jsonb, ${long}, ${long}, 'failure')`;
+  expect(await count({ type: 'TOKEN_REFUSED', outcome: 'failure' })).toBe(1);
+  for (const filter of ['actor', 'subject', 'clientId']) expect(await count({ [filter]: long.slice(0, 255) })).toBe(0);
+});
+
 test('pages of a filter that several indexes answer follow each other without gap or repetition', async () => {
   const word = newId();
   for (let i = 0; i < 7; i += 1) {

@@ -25,19 +25,27 @@ const outcomes: Record<string, Fragment> = {
   denied: fragment`outcome = 'denied'`,
 };
 
+/** The index holds the beginning of the text, because PostgreSQL limits the size of an index entry. */
+const is = (column: Fragment, text: string): Fragment =>
+  fragment`left(${column}, 255) = left(${text}, 255) and ${column} = ${text}`;
+const actorId = fragment`actor ->> 'id'`;
+const actorName = fragment`actor ->> 'name'`;
+const subjectId = fragment`subject ->> 'id'`;
+const subjectName = fragment`subject ->> 'name'`;
+
 // Each condition has an index; the union of a list's conditions finds an event once or more often.
 const byUser = (id: string) => fragment`actor ->> 'type' = 'user' and actor ->> 'id' = ${id}`;
 const toUser = (id: string) => fragment`subject ->> 'type' = 'user' and subject ->> 'id' = ${id}`;
 const doneBy = (word: string): Fragment[] => [
   byUser(word),
   fragment`actor ->> 'type' = 'agent' and actor ->> 'id' = ${word}`,
-  fragment`actor ->> 'type' <> 'user' and actor ->> 'type' <> 'agent' and actor ->> 'id' = ${word}`,
-  fragment`actor ->> 'name' = ${word}`,
+  fragment`actor ->> 'type' <> 'user' and actor ->> 'type' <> 'agent' and ${is(actorId, word)}`,
+  is(actorName, word),
 ];
 const doneTo = (word: string): Fragment[] => [
   toUser(word),
-  fragment`subject ->> 'type' <> 'user' and subject ->> 'id' = ${word}`,
-  fragment`subject ->> 'name' = ${word}`,
+  fragment`subject ->> 'type' <> 'user' and ${is(subjectId, word)}`,
+  is(subjectName, word),
 ];
 const aboutUser = (id: string): Fragment[] => [byUser(id), toUser(id)];
 
@@ -70,8 +78,8 @@ export function listEvents(
   const conditions = fragment`realm_id = ${realm}
     and ${when(before, (id) => fragment`id < ${id}::uuid`)}
     and ${when(filter.types, (types) => fragment`type = any(${types}::text[])`)}
-    and ${when(filter.clientId, (id) => fragment`client_id = ${id}`)}
-    and ${when(filter.ipAddress, (address) => fragment`ip_address = ${address}`)}
+    and ${when(filter.clientId, (id) => is(fragment`client_id`, id))}
+    and ${when(filter.ipAddress, (address) => fragment`left(ip_address, 64) = ${address} and ip_address = ${address}`)}
     and ${when(filter.outcome, (outcome) => outcomes[outcome] ?? fragment`false`)}
     and ${when(filter.from, (at) => fragment`occurred_at >= ${at} and id >= ${leastIdAt(later(at, -LATEST_MS))}::uuid`)}
     and ${when(filter.to, (at) => fragment`occurred_at < ${at} and id < ${leastIdAt(later(at, CLOCKS_MS))}::uuid`)}
