@@ -126,6 +126,12 @@ const allowed: Record<string, Record<string, string>> = {
     'delete from admin_grant where target_realm =':
       'what administrators of master were granted over a realm goes with the realm',
   },
+  'server/features/configuration/realms/removal-job.ts': {
+    'select from realm where deleted_at': 'a job asks whether any realm has work for it',
+  },
+  'server/features/configuration/realms/removal-store.ts': {
+    'select realm_id from realm where deleted_at': 'a job asks where it has work',
+  },
   'server/features/configuration/saml-clients/refresh-job.ts': {
     'select from saml_client where metadata_url': 'a job asks whether any realm has work for it',
   },

@@ -1,4 +1,4 @@
-// What the server's refusals mean for a resource.
+// Refusals of the server as outcomes of a resource.
 import { expect, test } from 'vitest';
 import { outcomeOf } from '../../operator/runtime/outcome.ts';
 import { ServerProblem } from '../../server/contract/client.ts';

@@ -80,8 +80,8 @@ export async function insert(
 }
 
 /**
- * From now on no request finds the realm, none of its jobs runs, and no administrator manages it. Grants over it that
- * administrators of master hold are deleted at once, and its issuer is free.
+ * From now on no request finds the realm, none of its jobs runs, and its issuer is free. Grants over it, also those that
+ * administrators of master hold, are deleted at once.
  */
 export async function markDeleted(sql: Sql, realm: string, at: Date): Promise<void> {
   await sql`delete from admin_grant where target_realm = ${realm}`;

@@ -76,7 +76,7 @@ export function createSettled({
     const missing = sql`
       select from realm r
       cross join jsonb_to_recordset(${JSON.stringify(wantedTemplates)}::jsonb) as t (key text, channel text)
-      where not exists (select from message_template m where m.realm_id = r.realm_id and m.template_key = t.key
+      where r.deleted_at is null and not exists (select from message_template m where m.realm_id = r.realm_id and m.template_key = t.key
         and m.channel = t.channel and m.locale = ${LOCALE}) limit 1`;
     const asked = [clients, missing, store.isBootstrapped(sql, MASTER), hasAdministrator(sql)] as const;
     const [rows, [lacking], isBootstrapped, isAdministered] = await Promise.all(asked);

@@ -15,7 +15,7 @@ export async function realmExists(sql: Sql, realm: string): Promise<boolean> {
 }
 
 export async function allRealms(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ realm_id: string }>`select realm_id from realm`;
+  const rows = await sql<{ realm_id: string }>`select realm_id from realm where deleted_at is null`;
   return rows.map((row) => row.realm_id);
 }
 

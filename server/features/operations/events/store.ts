@@ -75,8 +75,7 @@ export function listEvents(
     ...(subject === undefined ? [] : [doneTo(subject)]),
   ];
   const [leading, ...rest] = alternatives;
-  const conditions = fragment`realm_id = ${realm}
-    and ${when(before, (id) => fragment`id < ${id}::uuid`)}
+  const conditions = fragment`${when(before, (id) => fragment`id < ${id}::uuid`)}
     and ${when(filter.types, (types) => fragment`type = any(${types}::text[])`)}
     and ${when(filter.clientId, (id) => is(fragment`client_id`, id))}
     and ${when(filter.ipAddress, (address) => fragment`left(ip_address, 64) = ${address} and ip_address = ${address}`)}
@@ -86,9 +85,9 @@ export function listEvents(
     and ${rest.reduce((all, one) => fragment`${all} and ${anyOf(one)}`, fragment`true`)}`;
   const page = fragment`order by id desc limit ${limit}`;
   const columns = fragment`realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data`;
-  if (!leading) return sql<EventRow>`select ${columns} from event where ${conditions} ${page}`;
+  if (!leading) return sql<EventRow>`select ${columns} from event where realm_id = ${realm} and ${conditions} ${page}`;
   const found = leading
-    .map((one) => fragment`(select id from event where ${conditions} and ${one} ${page})`)
+    .map((one) => fragment`(select id from event where realm_id = ${realm} and ${conditions} and ${one} ${page})`)
     .reduce((all, one) => fragment`${all} union ${one}`);
   return sql<EventRow>`
     select ${columns} from event

@@ -20,7 +20,7 @@ interface ManagersPage {
   rows: Manager[];
   next: store.ManagersPlace | undefined;
 }
-/** Objects on one page, whoever's. */
+/** Objects of one page, of all its managers. */
 const MOST_OBJECTS = 1_000;
 
 export function createManagers({ sql, transact }: { sql: Sql; transact: Transact }) {

@@ -93,7 +93,7 @@ export const listManagers = (sql: Sql, realm: string, { manager, kind }: Manager
     where realm_id = ${realm} and (name > ${manager} or name = ${manager} and ${kind}::text <> '')
     order by name limit ${limit}`;
 
-/** What these managers own, behind the place. */
+/** The objects of these managers behind the place. */
 export const listManaged = (
   sql: Sql,
   realm: string,
