@@ -72,6 +72,24 @@ describe('an object', () => {
     expect(await done(['get', 'clients', '-r', 'acme', '-o', 'name'])).not.toContain('web');
   });
 
+  test('that the server goes on to remove says so: a realm of which something is held', async () => {
+    await makeRealm(server, 'held');
+    expect(await done(['get', 'realms', '-o', 'name'])).toContain('held');
+    const holder = await server.pool.connect();
+    try {
+      await holder.query("begin; select from realm_key where realm_id = 'held' for update");
+      const { code, stderr } = await run(['delete', 'realm', 'held', '--yes']);
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: 'Deleted realm held. The server goes on to remove what it held; until then its name is taken.\n',
+      });
+      expect(await done(['get', 'realms', '-o', 'name'])).not.toContain('held');
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+  });
+
   test('comes from a file too, which alone may hold a secret', async () => {
     const hook = {
       name: 'audit',
