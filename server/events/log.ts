@@ -29,14 +29,13 @@ export async function forgetEvents(
     with doomed as materialized (
       select ctid as at, id from event where realm_id = ${realm} and ${behind} ${limit}
     ), departed as (
-      insert into departed_event
-        (realm_id, id, position, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
+      insert into departed_event (realm_id, id, position, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
       select e.realm_id, e.id, e.position, e.type, e.occurred_at, e.actor, e.subject, e.client_id, e.ip_address, e.outcome, e.data
       from event e, event_forwarding f
-      where e.ctid = any(array(select at from doomed)) and (e.position, e.id) > (f.position, f.id)
+      where e.realm_id = ${realm} and e.ctid = any(array(select at from doomed)) and (e.position, e.id) > (f.position, f.id)
       on conflict do nothing
     ), gone as (
-      delete from event where ctid = any(array(select at from doomed)) returning 1
+      delete from event where realm_id = ${realm} and ctid = any(array(select at from doomed)) returning 1
     )
     select (select count(*)::int from gone) as deleted, (select id from doomed order by id desc limit 1) as last`;
   return { last: row?.last ?? undefined, deleted: row?.deleted ?? 0 };
