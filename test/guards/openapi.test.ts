@@ -111,6 +111,7 @@ test('of two answers that are no failure both are described', () => {
   const good = (responses: object) => Object.keys(responses).filter((status) => status.startsWith('2'));
   const twice = operations.filter(({ responses }) => good(responses).length > 1);
   expect(twice.map(({ name, responses }) => `${name} ${good(responses)}`)).toEqual([
+    'DELETE /admin/realms/{realm} 202,204',
     'POST /admin/realms/{realm}/user-federation/{alias}/sync 200,202',
     'PATCH /realms/{realm}/scim/v2/Groups/{id} 200,204',
   ]);
