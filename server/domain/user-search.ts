@@ -9,8 +9,9 @@ const searched = fragment`search_form(u.username || E'\\n' || coalesce(u.email, 
 export const userContains = (pattern: string): Fragment => fragment`${searched} like search_form(${pattern}::text)`;
 
 const TRIGRAM = 3;
-/** @param pattern `%…%`, in which a backslash takes the next character literally */
-const isShort = (pattern: string): boolean => [...pattern.slice(1, -1).replaceAll(/\\(.)/gsu, '$1')].length < TRIGRAM;
+/** A letter with its accent counts as one. @param pattern `%…%`, in which a backslash takes the next character literally */
+const isShort = (pattern: string): boolean =>
+  [...pattern.slice(1, -1).normalize('NFC').replaceAll(/\\(.)/gsu, '$1')].length < TRIGRAM;
 
 /**
  * For a text that is too short for the index: the condition that the username, the address, the first or the last name begins with it. A
