@@ -41,6 +41,53 @@ const groupsOf = async (userId: string) =>
   (await server.admin.call(getUser, { params: { ...params, userId } })).body?.groups;
 const latest = async () => (await server.admin.call(listEvents, { params, query: { limit: 1 } })).body?.[0];
 
+describe('a name that differs from another group’s in case only', () => {
+  const fault = (path: string, other: string) => ({
+    status: 400,
+    problem: { errors: [{ path, message: `differs from the group ${other} in case only` }] },
+  });
+
+  test('is refused by the admin API, new and renamed, in any place but its own', async () => {
+    const pair = await group('Pair');
+    await expect(group('pAIR')).rejects.toMatchObject(fault('path', '/Pair'));
+    const inner = await group('Größe', pair);
+    await expect(group('GRÖßE', pair)).rejects.toMatchObject(fault('path', '/Pair/Größe'));
+    const other = await group('Größe II', pair);
+    await expect(put(other.id, { name: 'größe', parentId: pair.id })).rejects.toMatchObject({ status: 400 });
+    await put(inner.id, { name: 'größe', parentId: pair.id });
+    expect(await pathOf(inner.id)).toBe('/Pair/größe');
+    await put(pair.id, { name: 'PAIR', parentId: null });
+    expect(await pathOf(inner.id)).toBe('/PAIR/größe');
+    await group('Pair', inner);
+  });
+
+  test('is refused in a document, beside a group of the realm or of the document', async () => {
+    await group('Beside');
+    const send = (...paths: string[]) =>
+      server.admin.call(importRealm, { params, body: { groups: paths.map((path) => ({ path })) } });
+    await expect(send('/ok', '/beside')).rejects.toMatchObject(fault('groups[1].path', '/Beside'));
+    await expect(send('/Twin', '/tWIN')).rejects.toMatchObject(fault('groups[1].path', '/Twin'));
+    await send('/Beside', '/Twin', '/Twin/Beside');
+  });
+
+  test('stays where a realm has both from before', async () => {
+    await group('Legacy');
+    await server.pool.query(
+      `insert into user_group (realm_id, id, path, name) values ('acme', gen_random_uuid(), '/legacy', 'legacy')`,
+    );
+    await server.admin.call(importRealm, {
+      params,
+      body: {
+        groups: [
+          { path: '/Legacy', attributes: { a: ['1'] } },
+          { path: '/legacy', attributes: { a: ['2'] } },
+        ],
+      },
+    });
+    await expect(group('LEGACY')).rejects.toMatchObject({ status: 400 });
+  });
+});
+
 describe('a group', () => {
   test('that is renamed takes its subgroups, its members and what is declared in it along', async () => {
     const top = await group('sales');

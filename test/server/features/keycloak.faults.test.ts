@@ -344,3 +344,18 @@ test('a group whose name has a slash comes with it escaped, with its members and
   expect(document.users[0].groups).toEqual(['/R%2FD', '/R%2FD/Lab', '/Sales/EMEA']);
   expect(Object.values(told).join()).toContain('/nowhere');
 });
+
+test('of two groups whose names differ in case only the first is carried over, and the other is told', async () => {
+  const { document, told } = await imported({
+    realm: 'faulty',
+    groups: [
+      { name: 'Sales', subGroups: [{ name: 'North' }, { name: 'NORTH' }] },
+      { name: 'sales', subGroups: [{ name: 'South' }] },
+    ],
+    users: [{ username: 'ada', groups: ['/Sales/North', '/sales/South'] }],
+  });
+  expect(names(document.groups, 'path')).toEqual(['/Sales', '/Sales/North']);
+  expect(document.users[0].groups).toEqual(['/Sales/North']);
+  const words = Object.values(told).join();
+  for (const other of ['/Sales', '/Sales/North']) expect(words).toContain(`the group ${other} in case only`);
+});

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listDirectorySyncs, syncDirectory, testDirectory } from '../../../server/contract/directory-syncs.ts';
 import { listGroups } from '../../../server/contract/groups.ts';
 import { listGroupMembers } from '../../../server/contract/memberships.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { createDirectory, putDirectory } from '../../../server/contract/user-federation.ts';
 import { createUser, getUser, listUsers, putUser } from '../../../server/contract/users.ts';
 import { makeRealm } from '../../support/clients.ts';
@@ -216,6 +217,24 @@ test('groups are made below one of the realm and filled with its people alone; w
   await remove(`cn=a/b,ou=groups,${BASE}`);
   await sync(realm);
   expect(await members()).toEqual(['guest']);
+});
+
+test('a group of the directory is the group of the realm whose path differs in case only', async () => {
+  const realm = await realmWith({ groups: { base: `ou=groups,${BASE}`, below: '/Staff' } });
+  const own = { groups: [{ path: '/STAFF' }, { path: '/STAFF/Ops' }] };
+  await server.admin.call(importRealm, { params: { realm }, body: own });
+  for (const cn of ['ops', 'qa'])
+    await slapd.as((client) =>
+      client.add(`cn=${cn},ou=groups,${BASE}`, { objectClass: 'groupOfNames', cn, member: [`uid=ada,${PEOPLE}`] }),
+    );
+  expect(await sync(realm)).toMatchObject({ state: 'done', failed: 0 });
+  const { body: groups = [] } = await server.admin.call(listGroups, { params: { realm }, query: {} });
+  expect(groups.map(({ path }) => path)).toEqual(['/STAFF', '/STAFF/Ops', '/STAFF/qa']);
+  for (const { id } of groups.slice(1)) {
+    const { body } = await server.admin.call(listGroupMembers, { params: { realm, id }, query: {} });
+    expect(body?.map(({ username }) => username)).toEqual(['ada']);
+  }
+  for (const cn of ['ops', 'qa']) await remove(`cn=${cn},ou=groups,${BASE}`);
 });
 
 test('groups in groups: who is in the inner one is in both, also where they hold each other; without `nested` they aren’t', async () => {

@@ -2,12 +2,12 @@
 // Does not own: memberships (users), how a group reaches tokens (domain/person.ts).
 // Implements: decisions "Group"; specification 2.10, 4.10.
 import { Group, groupRoutes, longestPath, pathBytes } from '../../../contract/groups.ts';
-import { Problem } from '../../../contract/problem.ts';
+import { type FieldError, Problem } from '../../../contract/problem.ts';
 import { jsonText } from '../../../db/json.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { groupReached } from '../../../domain/reach.ts';
 import { rolesOfRow, tieRoles } from '../../../domain/role-ties.ts';
-import { asSet, clientRoleKey, strings } from '../../../resource/items.ts';
+import { asSet, clientRoleKey, joinPaths, strings } from '../../../resource/items.ts';
 import type { Fields, PlannedChange, Saved, Wanted } from '../../../resource/part.ts';
 import { type Resource, resource } from '../../../resource/resource.ts';
 import type { Row } from '../../../resource/table.ts';
@@ -60,6 +60,30 @@ async function tooDeep(sql: Sql, realm: string, changes: readonly Wanted[]) {
   return row
     ? [{ path: 'parentId', message: `a group in it would have a path of more than ${longestPath} bytes` }]
     : [];
+}
+
+/**
+ * New paths that differ from another group's in case only: SCIM and most directories would take the two for one. Pairs
+ * from before stay as they are.
+ */
+async function differingInCase(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
+  const groups = changes.filter(({ kind }) => kind === KIND);
+  const placed = groups.filter((c) => c.action === 'create' || (c.action !== 'delete' && c.renamedFrom !== undefined));
+  if (placed.length === 0) return [];
+  const left = groups.flatMap(({ action, key, renamedFrom }) => (action === 'delete' ? key : (renamedFrom ?? [])));
+  const rows = await sql<{ wanted: string; path: string }>`
+    select w.path as wanted, g.path from unnest(${placed.map(({ key }) => key)}::text[]) as w (path)
+    join user_group g on g.realm_id = ${realm} and lower(g.path) = lower(w.path) and g.path <> w.path
+    where g.path <> all(${left}::text[])`;
+  const others = new Map(rows.map(({ wanted, path }) => [wanted, path]));
+  const seen = new Map<string, string>();
+  return placed.flatMap(({ key, path }) => {
+    const folded = key.toLowerCase();
+    const other = others.get(key) ?? seen.get(folded);
+    seen.set(folded, key);
+    if (other === undefined || other === key) return [];
+    return [{ path: joinPaths(path, 'path'), message: `differs from the group ${other} in case only` }];
+  });
 }
 
 /**
@@ -150,7 +174,10 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
         pathBytes(key) > longestPath
           ? [{ path: 'name', message: `makes a path of more than ${longestPath} bytes` }]
           : [],
-      whole: tooDeep,
+      whole: async (sql, realm, changes) => [
+        ...(await tooDeep(sql, realm, changes)),
+        ...(await differingInCase(sql, realm, changes)),
+      ],
       link,
       extends: extended,
       fallsWith: {

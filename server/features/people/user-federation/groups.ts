@@ -66,20 +66,30 @@ export function createDirectoryGroups({
   people: Pick<FromDirectoryWriter, 'setGroups'>;
   newId: () => string;
 }) {
-  /** Creates the missing groups of `paths` and the groups above them. @returns ids by path */
+  /**
+   * Creates the missing groups of `paths` and the groups above them. A group whose path differs in case only is that group.
+   * @returns ids by path
+   */
   async function made(
     tx: Tx,
     { realm, alias }: store.Directory,
     paths: readonly string[],
   ): Promise<Map<string, string>> {
     const needed = [...new Set(paths.flatMap(prefixes))];
-    const there = await store.groupIds(tx.sql, realm, needed);
-    const changes = needed
-      .filter((key) => !there.has(key))
-      .flatMap((key) => changeOf(groups, realm, { key, there: undefined, wanted: {} }) ?? []);
-    if (changes.length === 0) return there;
-    await writeChanges(tx, { realm, by: byDirectory(alias), parts: [groups], changes, newId });
-    return store.groupIds(tx.sql, realm, needed);
+    const there = await store.groupsAt(tx.sql, realm, needed);
+    const placeOf = (path: string): string => {
+      const cut = path.lastIndexOf('/');
+      return there.get(path)?.path ?? (cut === 0 ? '' : placeOf(path.slice(0, cut))) + path.slice(cut);
+    };
+    const missing = new Map(
+      needed.filter((path) => !there.has(path)).map((path) => [path.toLowerCase(), placeOf(path)]),
+    );
+    const changes = [...missing.values()].flatMap(
+      (key) => changeOf(groups, realm, { key, there: undefined, wanted: {} }) ?? [],
+    );
+    if (changes.length > 0) await writeChanges(tx, { realm, by: byDirectory(alias), parts: [groups], changes, newId });
+    const now = changes.length > 0 ? await store.groupsAt(tx.sql, realm, needed) : there;
+    return new Map([...now].map(([path, { id }]) => [path, id]));
   }
 
   return {

@@ -209,12 +209,19 @@ export const hasPeople = async (sql: Sql, realm: string, directoryId: string): P
   (await sql`select from directory_person where realm_id = ${realm} and directory_id = ${directoryId} limit 1`).length >
   0;
 
-export const groupIds = async (sql: Sql, realm: string, paths: readonly string[]): Promise<Map<string, string>> =>
+/** The realm's groups by each of these paths, whatever its case; a group with just this path goes first. */
+export const groupsAt = async (
+  sql: Sql,
+  realm: string,
+  paths: readonly string[],
+): Promise<Map<string, { id: string; path: string }>> =>
   new Map(
     (
-      await sql<{ path: string; id: string }>`
-        select path, id from user_group where realm_id = ${realm} and path = any(${paths}::text[])`
-    ).map(({ path, id }) => [path, id]),
+      await sql<{ asked: string; path: string; id: string }>`
+        select a.path as asked, g.path, g.id from unnest(${paths}::text[]) as a (path)
+        join user_group g on g.realm_id = ${realm} and lower(g.path) = lower(a.path)
+        order by g.path = a.path, g.id`
+    ).map(({ asked, path, id }) => [asked, { id, path }]),
   );
 
 /** @returns groups that no entry fills any more, because their entry has another name now */

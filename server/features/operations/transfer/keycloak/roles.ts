@@ -149,10 +149,18 @@ function openCircles({ roles, clientRoles }: TranslatedRoles, notes: Notes): voi
 /** Flat, parents first. */
 export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: KnownClient, notes: Notes) {
   const defaults = new Set(defaultGroups);
-  const below = (parent: string, siblings: readonly Group[]): Record<string, unknown>[] =>
-    siblings.flatMap((group) => {
+  const below = (parent: string, siblings: readonly Group[]): Record<string, unknown>[] => {
+    const names = new Map<string, string>();
+    return siblings.flatMap((group) => {
       const path = `${parent}/${escapedGroupName(group.name)}`;
-      const tell = (field: string, why: string) => notes.add({ kind: 'group', key: path, field }, why);
+      const tell = (field: string | undefined, why: string) => notes.add({ kind: 'group', key: path, field }, why);
+      const other = names.get(path.toLowerCase());
+      // The same path twice is reported by fit.ts.
+      if (other !== undefined && other !== path) {
+        tell(undefined, `differs from the group ${other} in case only: rename one of the two`);
+        return [];
+      }
+      names.set(path.toLowerCase(), path);
       const clientRoles = clientRolesOf(group.clientRoles, known, tell);
       return [
         {
@@ -165,6 +173,7 @@ export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: Know
         ...below(path, group.subGroups ?? []),
       ];
     });
+  };
   return below('', groups);
 }
 
