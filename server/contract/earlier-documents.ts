@@ -2,7 +2,7 @@
 // know stays as it is, and the schema of today judges it. Specification 9; docs/import-export.md "Documents of earlier versions".
 //
 // - clientScopes[].claims held definitions. Now they are names of claims, which are a section of their own.
-// - messageTemplates[] had no locale (specification 2.6). Such a template is in the realm's default language.
+// - messageTemplates[] had no locale (specification 2.6). The importer takes such a template as one in the realm's default language.
 import { z } from 'zod';
 import { type ClaimInput, type ClaimPlace, claimFields } from './claims.ts';
 
@@ -114,7 +114,7 @@ export function createEarlierDocument() {
   };
 }
 
-/** A whole document, or the sections of a Realm resource, in today's words. What is no object stays as it is. */
+/** A whole document, or the sections of a Realm resource, in today’s words. A value that is no object stays as it is. */
 export function currentDocument(document: unknown): unknown {
   if (!isObject(document)) return document;
   const convert = createEarlierDocument();

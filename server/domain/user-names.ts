@@ -3,7 +3,7 @@
 // from before it counted: for them the exact spelling goes first.
 import { type Fragment, fragment } from '../db/sql.ts';
 
-/** The id of the user with this username, in whatever case and Unicode form. Each way has its index. */
+/** The id of the user with this username, in any case and Unicode form. Each way has its index. */
 export const idOfUserNamed = (realm: string, username: string): Fragment => fragment`
   select n.id from (
     select id, 1 as place from realm_user where realm_id = ${realm} and lower(username) = lower(${username}::text)
