@@ -24,7 +24,7 @@ beforeEach(async () => {
   await server.admin.call(putSettings, { params: { realm }, body });
 });
 
-async function comeBy(userinfoPath = '/user') {
+async function comeBy(userinfoPath = '/user', { posts = false } = {}) {
   const { server, upstream } = brokered;
   await makeProvider(server, realm, {
     alias: 'hub',
@@ -34,15 +34,22 @@ async function comeBy(userinfoPath = '/user') {
     secret: 'the secret there',
     scopes: ['user:email'],
     config: {
-      authorizationEndpoint: `${upstream.url}/login/oauth/authorize`,
+      authorizationEndpoint: `${upstream.url}/login/oauth/authorize${posts ? '?response_mode=form_post' : ''}`,
       tokenEndpoint: `${upstream.url}/token`,
       userinfoEndpoint: `${upstream.url}${userinfoPath}`,
     },
   });
   const person = createPerson(server.baseUrl);
   const page = await person.open(`/realms/${realm}/login?for=account`);
-  const back = new URL(upstream.answer((await person.open(wayIn(page, 'hub'))).url));
-  shown = await person.open(`${back.pathname}${back.search}`);
+  const there = (await person.open(wayIn(page, 'hub'))).url;
+  const back = new URL(upstream.answer(there));
+  // Apple posts the user beside the parameters, once.
+  const fields = {
+    ...Object.fromEntries(back.searchParams),
+    user: '{"name":{"firstName":"Eve"},"email":"eve@x.example"}',
+  };
+  shown = await (posts ? person.post(back.pathname, fields) : person.open(`${back.pathname}${back.search}`));
+  expect(new URL(there).searchParams.get('response_mode')).toBe(posts ? 'form_post' : null);
   const { body: users = [] } = await server.admin.call(listUsers, { params: { realm } });
   return users;
 }
@@ -138,4 +145,26 @@ test.each<[string, object, object]>([
 ])('%s signs its user in', async (_, body, user) => {
   brokered.upstream.also = { '/me': { body } };
   expect(await comeBy('/me')).toMatchObject([user]);
+});
+
+test('an answer by form_post signs its user in, and what is posted beside it says nothing of the user', async () => {
+  brokered.upstream.userinfo = { ...octocat, name: 'Mona Octocat', email: 'm@hub.example' };
+  expect(await comeBy('/user', { posts: true })).toMatchObject([
+    { username: 'octocat', email: 'm@hub.example', firstName: 'Mona' },
+  ]);
+  expect(new URL(shown.url).search).not.toContain('user=');
+});
+
+test.each([
+  ['of another sign-in', { state: 'x', code: 'y' }],
+  ['without parameters', {}],
+  ['with parameters that are too long', { state: 'x'.repeat(300), code: 'y'.repeat(5_000) }],
+])('an answer by form_post %s signs nobody in', async (_, fields) => {
+  brokered.upstream.userinfo = { ...octocat, email: 'm@hub.example' };
+  await comeBy();
+  const stranger = createPerson(brokered.server.baseUrl);
+  const page = await stranger.post(`/realms/${realm}/broker/hub/endpoint`, fields);
+  expect(page.text).not.toContain('Mona');
+  expect([200, 400, 403, 404]).toContain(page.status);
+  expect((await stranger.open(`/realms/${realm}/account`)).url).toContain('/login');
 });

@@ -27,6 +27,16 @@ const POST_LIMIT = 256 * 1024;
 const Posted = z
   .object({ SAMLResponse: z.string().catch(''), RelayState: z.string().max(LONGEST_STATE).catch('') })
   .catch({ SAMLResponse: '', RelayState: '' });
+/** The parameters of an answer by `form_post`. Apple also posts `user`, which is unsigned: the server ignores it. */
+const parameter = z.string().max(4_000).optional().catch(undefined);
+const PostedAnswer = z
+  .object({
+    code: parameter,
+    state: z.string().max(LONGEST_STATE).optional().catch(undefined),
+    iss: parameter,
+    error: parameter,
+  })
+  .catch({});
 
 export interface BrokeringRoutesDeps {
   signIns: Pick<SignIns, 'view' | 'submit' | 'linked'>;
@@ -91,17 +101,21 @@ export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps)
   const path = '/realms/:realm/broker/:alias/endpoint';
   app.get(path, { schema: { hide: true } }, (request, reply) => back(request, reply, request.query));
 
-  async function samlProvider(request: FastifyRequest) {
+  async function providerAt(request: FastifyRequest) {
     const { realm, alias, policy } = await visit(request);
     const provider = await providers.named(realm, alias);
-    if (provider?.type !== 'saml') throw new Problem('not-found', phrase('noProvider'));
+    if (!provider) throw new Problem('not-found', phrase('noProvider'));
     const { origin } = siteOf(request, policy, baseUrl);
     return { realm, provider, callback: `${origin}/realms/${realm}/broker/${alias}/endpoint` };
   }
   // Redirects to GET: a browser sends the sign-in's cookie (SameSite=Lax) with a link from another site, but not with a
   // post.
   app.post(path, { schema: { hide: true }, bodyLimit: POST_LIMIT }, async (request, reply) => {
-    const { realm, provider, callback } = await samlProvider(request);
+    const { realm, provider, callback } = await providerAt(request);
+    if (provider.type !== 'saml') {
+      const answer = Object.entries(PostedAnswer.parse(request.body)).filter(([, value]) => value !== undefined);
+      return reply.redirect(`${callback}?${new URLSearchParams(answer)}`, 303);
+    }
     const { SAMLResponse: message, RelayState: state } = Posted.parse(request.body);
     const read = await saml.receive(realm, provider, message, callback);
     return reply.redirect(`${callback}?${new URLSearchParams({ state, saml: read })}`, 303);
@@ -115,7 +129,8 @@ export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps)
     return sendForm(reply, { realm, brand: policy }, { ...posting, onward: anywhereFrom(baseUrl) });
   });
   app.get(`${path}/descriptor`, { schema: { hide: true } }, async (request, reply) => {
-    const { realm, provider, callback } = await samlProvider(request);
+    const { realm, provider, callback } = await providerAt(request);
+    if (provider.type !== 'saml') throw new Problem('not-found', phrase('noProvider'));
     return reply
       .type('application/samlmetadata+xml')
       .serializer((text: unknown) => String(text))
