@@ -113,8 +113,10 @@ export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps)
   app.post(path, { schema: { hide: true }, bodyLimit: POST_LIMIT }, async (request, reply) => {
     const { realm, provider, callback } = await providerAt(request);
     if (provider.type !== 'saml') {
-      const answer = Object.entries(PostedAnswer.parse(request.body)).filter(([, value]) => value !== undefined);
-      return reply.redirect(`${callback}?${new URLSearchParams(answer)}`, 303);
+      const answer = Object.entries(PostedAnswer.parse(request.body)).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, value] as const],
+      );
+      return reply.redirect(`${callback}?${new URLSearchParams(Object.fromEntries(answer))}`, 303);
     }
     const { SAMLResponse: message, RelayState: state } = Posted.parse(request.body);
     const read = await saml.receive(realm, provider, message, callback);
