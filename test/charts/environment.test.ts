@@ -66,7 +66,7 @@ describe.skipIf(!assets.found)('the programs', () => {
     expect(server.DATABASE_URL).toBe(
       'postgres://postgres.example.com:5432/realmkeeper?sslmode=verify-full&sslrootcert=/etc/realmkeeper/database/ca.crt',
     );
-    expect(server).toMatchObject({ baseUrl: 'https://id.example.com', SVC_TRUST_PROXY: ['10.0.0.0/8'] });
+    expect(server).toMatchObject({ baseUrl: 'https://id.example.com', SVC_TRUST_PROXY: ['10.20.30.0/28'] });
   });
 
   test('every setting of the operator reaches it', async () => {
