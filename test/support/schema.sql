@@ -616,8 +616,8 @@ create table event (
   constraint event_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'denied'::text])))
 );
 CREATE INDEX event_actor ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'user'::text);
-CREATE INDEX event_actor_name ON event USING btree (realm_id, "left"((actor ->> 'name'::text), 255), id) WHERE ((actor ->> 'name'::text) IS NOT NULL);
-CREATE INDEX event_actor_other ON event USING btree (realm_id, "left"((actor ->> 'id'::text), 255), id) WHERE (((actor ->> 'id'::text) IS NOT NULL) AND ((actor ->> 'type'::text) <> 'user'::text) AND ((actor ->> 'type'::text) <> 'agent'::text));
+CREATE INDEX event_actor_name ON event USING btree (realm_id, "left"((actor ->> 'name'::text), 255), id) WHERE (((actor ->> 'name'::text) IS NOT NULL) AND ((client_id IS NULL) OR ((actor ->> 'type'::text) <> 'client'::text) OR (client_id <> (actor ->> 'name'::text))));
+CREATE INDEX event_actor_other ON event USING btree (realm_id, "left"((actor ->> 'id'::text), 255), id) WHERE (((actor ->> 'id'::text) IS NOT NULL) AND ((actor ->> 'type'::text) <> 'user'::text) AND ((actor ->> 'type'::text) <> 'agent'::text) AND ((client_id IS NULL) OR ((actor ->> 'type'::text) <> 'client'::text) OR (client_id <> (actor ->> 'name'::text))));
 CREATE INDEX event_address ON event USING btree (realm_id, "left"(ip_address, 64), id) WHERE (ip_address IS NOT NULL);
 CREATE INDEX event_agent ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'agent'::text);
 CREATE INDEX event_client ON event USING btree (realm_id, "left"(client_id, 255), id) WHERE (client_id IS NOT NULL);

@@ -17,10 +17,12 @@ end $$;
 create index if not exists event_client on event (realm_id, left(client_id, 255), id) where client_id is not null;
 create index if not exists event_address on event (realm_id, left(ip_address, 64), id) where ip_address is not null;
 create index if not exists event_outcome on event (realm_id, outcome, id) where outcome <> 'success';
+-- A token of a client for itself names the client twice, as the actor and in client_id: one index has it.
 create index if not exists event_actor_other on event (realm_id, left(actor ->> 'id', 255), id)
-  where actor ->> 'id' is not null and actor ->> 'type' <> 'user' and actor ->> 'type' <> 'agent';
+  where actor ->> 'id' is not null and actor ->> 'type' <> 'user' and actor ->> 'type' <> 'agent'
+    and (client_id is null or actor ->> 'type' <> 'client' or client_id <> actor ->> 'name');
 create index if not exists event_actor_name on event (realm_id, left(actor ->> 'name', 255), id)
-  where actor ->> 'name' is not null;
+  where actor ->> 'name' is not null and (client_id is null or actor ->> 'type' <> 'client' or client_id <> actor ->> 'name');
 create index if not exists event_subject_other on event (realm_id, left(subject ->> 'id', 255), id)
   where subject ->> 'id' is not null and subject ->> 'type' <> 'user';
 create index if not exists event_subject_name on event (realm_id, left(subject ->> 'name', 255), id)

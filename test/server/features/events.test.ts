@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProblem } from '../../../server/contract/client.ts';
+import { createClient, deleteClient } from '../../../server/contract/clients.ts';
 import { EventTypeName, listEvents, listEventTypes } from '../../../server/contract/events.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
@@ -43,6 +44,26 @@ test('what happened is there at once, newest first, with who did it from where',
   });
   const ids = (await list({})).body?.map((event) => event.id) ?? [];
   expect(ids).toEqual([...ids].sort().reverse());
+});
+
+test('a client that acts for itself is found by its name and by its UUID, after its deletion too', async () => {
+  const body = {
+    clientId: 'robot',
+    grantTypes: ['client_credentials' as const],
+    secret: 'a long enough secret of its own',
+  };
+  const { id = '' } = (await server.admin.call(createClient, { params, body })).body ?? {};
+  const token = await fetch(`${server.baseUrl}/realms/${params.realm}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'robot', client_secret: body.secret }),
+  });
+  expect(token.status).toBe(200);
+  await expect.poll(() => count({ actor: 'robot' })).toBe(1);
+  expect(await count({ actor: id })).toBe(1);
+  expect(await count({ actor: id, type: 'LOGOUT' })).toBe(0);
+  await server.admin.call(deleteClient, { params: { ...params, id } });
+  expect(await count({ actor: 'robot' })).toBe(1);
+  expect(await count({ actor: id })).toBe(1);
 });
 
 test('every filter narrows, and together they narrow further', async () => {

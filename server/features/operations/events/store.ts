@@ -1,4 +1,4 @@
-import { leastIdAt } from '../../../crypto/ids.ts';
+import { isUuid, leastIdAt } from '../../../crypto/ids.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { EventRow } from '../../../events/row.ts';
 
@@ -36,11 +36,17 @@ const subjectName = fragment`subject ->> 'name'`;
 // Each condition has an index; the union of a list's conditions finds an event once or more often.
 const byUser = (id: string) => fragment`actor ->> 'type' = 'user' and actor ->> 'id' = ${id}`;
 const toUser = (id: string) => fragment`subject ->> 'type' = 'user' and subject ->> 'id' = ${id}`;
-const doneBy = (word: string): Fragment[] => [
+/** Not the events of a client on its own behalf: these are found by client_id. */
+const namedOnce = fragment`(client_id is null or actor ->> 'type' <> 'client' or client_id <> actor ->> 'name')`;
+const byClientItself = (clientId: string) =>
+  fragment`${is(fragment`client_id`, clientId)} and actor ->> 'type' = 'client' and actor ->> 'name' = client_id`;
+const doneBy = (word: string, clientIds: readonly string[]): Fragment[] => [
   byUser(word),
   fragment`actor ->> 'type' = 'agent' and actor ->> 'id' = ${word}`,
-  fragment`actor ->> 'type' <> 'user' and actor ->> 'type' <> 'agent' and ${is(actorId, word)}`,
-  is(actorName, word),
+  fragment`actor ->> 'type' <> 'user' and actor ->> 'type' <> 'agent' and ${namedOnce} and ${is(actorId, word)}`,
+  fragment`${namedOnce} and ${is(actorName, word)}`,
+  byClientItself(word),
+  ...clientIds.map((clientId) => fragment`${byClientItself(clientId)} and actor ->> 'id' = ${word}`),
 ];
 const doneTo = (word: string): Fragment[] => [
   toUser(word),
@@ -60,8 +66,19 @@ const LATEST_MS = 86_400_000;
 const CLOCKS_MS = 60_000;
 const later = (at: Date, ms: number) => new Date(at.getTime() + ms);
 
+/** The clientIds that the client with this UUID has, or had by events about it. */
+async function clientIdsOf(sql: Sql, realm: string, id: string): Promise<string[]> {
+  if (!isUuid(id)) return [];
+  const rows = await sql<{ name: string }>`
+    select client_id as name from client where realm_id = ${realm} and id = ${id}::uuid
+    union select distinct subject ->> 'name' from event
+      where realm_id = ${realm} and subject ->> 'type' <> 'user' and ${is(subjectId, id)}
+        and subject ->> 'type' = 'client' and subject ->> 'name' is not null`;
+  return rows.map(({ name }) => name);
+}
+
 /** The events, newest first; `before`: the last id of the previous page. */
-export function listEvents(
+export async function listEvents(
   sql: Sql,
   realm: string,
   filter: EventFilter,
@@ -71,7 +88,7 @@ export function listEvents(
   // Alternatives of one filter are read index by index, for PostgreSQL joins no indexes in the log's order.
   const alternatives = [
     ...(userId === undefined ? [] : [aboutUser(userId)]),
-    ...(actor === undefined ? [] : [doneBy(actor)]),
+    ...(actor === undefined ? [] : [doneBy(actor, await clientIdsOf(sql, realm, actor))]),
     ...(subject === undefined ? [] : [doneTo(subject)]),
   ];
   const [leading, ...rest] = alternatives;
