@@ -1,7 +1,7 @@
 // Owns: what commands need of a kind of object: its routes, finding an object by name, columns.
 // Does not own: the list of kinds (kind-table.ts), fields and addresses (server/contract), printing (output.ts).
 // Implements: docs/cli.md: get, describe; decisions "Reading and writing" (paging by cursor), "Ownership".
-import type { z } from 'zod';
+import { z } from 'zod';
 import { address, allRows, LARGEST_PAGE } from '../server/contract/client.ts';
 import type { Route } from '../server/contract/route.ts';
 import type { Connection } from './command.ts';
@@ -84,6 +84,8 @@ export interface Kind {
   of: string | undefined;
   many: boolean;
   routes: WriteRoutes;
+  /** Whether the server names the managers of the kind's objects (`?with=managedBy`). */
+  managed: boolean;
   /** The path parameters of a listed object, besides the realm. */
   at(value: object): Record<string, string>;
   /** The path parameter of the parent object. */
@@ -95,8 +97,11 @@ export interface Kind {
   rowOf(value: object): Row;
   /** @param most the number of wanted rows; 0: all */
   rows(scope: Scope, filter: Filter, most: number): AsyncGenerator<Row>;
-  /** @throws Refused if there is no such object */
-  find(scope: Scope, word: string): Promise<Found>;
+  /**
+   * @param query further parameters of the request
+   * @throws Refused if there is no such object
+   */
+  find(scope: Scope, word: string, query?: Record<string, string>): Promise<Found>;
 }
 
 async function* joined<T>(rows: AsyncIterable<T>, join: (row: T, next: T) => T | undefined): AsyncGenerator<T> {
@@ -136,6 +141,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     ...definition,
     of: definition.of,
     many: definition.many ?? false,
+    managed: isManaged(routes.list),
     // the wire's schema is the kind's own
     rowOf: (value) => rowOf(value as T),
     at: (value) => at(value as T),
@@ -146,11 +152,11 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
       // one more than wanted: it shows whether there are more
       for await (const row of all(scope, filter, most === 0 ? LARGEST_PAGE : most + 1)) yield rowOf(row);
     },
-    async find(scope, word) {
-      for await (const row of all(scope, { q: word })) {
+    async find(scope, word, query = {}) {
+      for await (const row of all(scope, { ...(!routes.get && query), q: word })) {
         if (!is(row, word)) continue;
         if (!routes.get) return { ...rowOf(row), managedBy: [] };
-        return { ...rowOf(row), ...(await read(scope, routes.get, { ...(await within(scope)), ...at(row) })) };
+        return { ...rowOf(row), ...(await read(scope, routes.get, { ...(await within(scope)), ...at(row) }, query)) };
       }
       const [where, option] = definition.inRealm ? [` in the realm ${scope.realm}`, ` -r ${scope.realm}`] : ['', ''];
       throw new Refused(
@@ -161,6 +167,8 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
   };
 }
 
+const isManaged = ({ query }: Route): boolean => query instanceof z.ZodObject && 'with' in query.shape;
+
 const matches = (name: string, q: string | undefined): boolean =>
   q === undefined || name.toLowerCase().includes(q.toLowerCase());
 
@@ -169,8 +177,9 @@ export async function read<T>(
   { connection, realm, signal }: Scope,
   route: ReadRoute<T>,
   params: Record<string, string> = {},
+  query: Record<string, string> = {},
 ): Promise<{ value: T; managedBy: string[]; etag: string | undefined }> {
-  const response = await connection.fetch(address(route.path, { realm, ...params }), { signal });
+  const response = await connection.fetch(address(route.path, { realm, ...params }, query), { signal });
   const managed = response.headers.get('x-svc-managed-by') ?? '';
   return {
     value: route.response.parse(await response.json()),

@@ -1,6 +1,8 @@
 // `realmctl get KIND [NAME]`: lists and single objects, as tables for users and as data for programs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
+import { ManagedBy } from '../../server/contract/managed-by.ts';
+import { list as words } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { Interrupted, Refused } from '../faults.ts';
 import { kinds } from '../kind-table.ts';
@@ -26,6 +28,7 @@ export interface Options extends FilterOptions {
   query?: string;
   limit?: number;
   watch?: true;
+  managers?: true;
   output: Format | 'wide';
 }
 const LOOK_MS = 2_000;
@@ -38,6 +41,7 @@ export const registerGet: Register = (program, cli) => {
     get,
     'realmctl get realms',
     'realmctl get clients -r acme -q billing -o wide',
+    'realmctl get clients -r acme --managers',
     'realmctl get user ana@example.com -r acme -o yaml',
     'realmctl get users -r acme --locked',
     'realmctl get deliveries audit -r acme --limit 0 -o json',
@@ -56,6 +60,8 @@ export function addListing(command: Command, kind: Kind): Command {
     .option('--limit <n>', `at most so many; 0: all (default: ${kind.many ? MANY : 'all'})`, count)
     .option('-w, --watch', 'go on, and show what comes and changes, until Ctrl-C')
     .addOption(outputOption([...formats, 'wide']).default('table'));
+  if (kind.managed)
+    command.option('--managers', 'also the manager of each; in json and yaml with the fields that it declares');
   if (kind.plural === 'sessions')
     command.option('--user <name>', 'only those of this user').option('--client <client>', 'only those of this client');
   if (kind.plural === 'users') command.option('--locked', 'only those that failed sign-ins have locked');
@@ -85,7 +91,7 @@ function register(get: Command, kind: Kind, cli: Cli): void {
   addListing(command, kind);
   command.action(async (word: string | undefined, options: Options) => {
     if (kind.of === undefined && word !== undefined)
-      await showOne(cli, kind, await scopeOf(cli, kind, options), word, options);
+      await showOne(cli, kindOf(kind, options), await scopeOf(cli, kind, options), word, options);
     else await list(cli, kind, options, word);
   });
 }
@@ -98,9 +104,30 @@ async function scopeOf(cli: Cli, kind: Kind, { realm: option }: Options): Promis
 /** @param of the parent object */
 export async function list(cli: Cli, kind: Kind, options: Options, of?: string): Promise<void> {
   const scope = { ...(await scopeOf(cli, kind, options)), of };
-  const shown = await show(cli, kind, scope, options);
-  if (options.watch) await watch(cli, kind, scope, options, shown);
+  const shownKind = kindOf(kind, options);
+  const shown = await show(cli, shownKind, scope, options);
+  if (options.watch) await watch(cli, shownKind, scope, options, shown);
 }
+
+/** The kind, with the managers of its objects as a column if the options ask for them. */
+function kindOf(kind: Kind, { managers }: Options): Kind {
+  if (!managers) return kind;
+  const asked = { with: 'managedBy' };
+  const managed = <T extends Row>(row: T): T => ({
+    ...row,
+    cells: (wide: boolean) => [...row.cells(wide), words(managersIn(row.value).map(({ manager }) => manager))],
+  });
+  return {
+    ...kind,
+    heads: (wide) => [...kind.heads(wide), 'MANAGED BY'],
+    async *rows(scope, filter, most) {
+      for await (const row of kind.rows(scope, { ...filter, ...asked }, most)) yield managed(row);
+    },
+    find: async (scope, word) => managed(await kind.find(scope, word, asked)),
+  };
+}
+
+const managersIn = (value: object): ManagedBy => ManagedBy.catch([]).parse(Reflect.get(value, 'managedBy'));
 
 /** Prints new and changed objects, one row each. */
 async function watch(cli: Cli, kind: Kind, scope: Scope, options: Options, first: readonly Row[]): Promise<void> {

@@ -2,6 +2,7 @@
 // requests. Specification 4.10; decisions "Authorization services".
 import { z } from 'zod';
 import * as shape from './authorization-services.ts';
+import { ManagedPage, managedBy, WithManagers } from './managed-by.ts';
 import { Attributes, EpochMs, Id, InClient, InRealm, name, Page } from './names.ts';
 import { type Route, route } from './route.ts';
 
@@ -19,6 +20,7 @@ export const AuthorizationServiceSummary = z
     scopes: z.int(),
     policies: z.int(),
     permissions: z.int(),
+    ...managedBy,
   })
   .meta({ id: 'AuthorizationServiceSummary' });
 
@@ -29,7 +31,7 @@ export const listAuthorizationServices = route({
   summary: 'List the clients that have authorization services, and how much of each',
   permission: read,
   params: InRealm,
-  query: Page,
+  query: ManagedPage,
   response: z.array(AuthorizationServiceSummary),
 });
 
@@ -40,6 +42,7 @@ export const getAuthorizationService = route({
   summary: 'Read a client’s authorization services whole; of a client that has none, as a fresh one has them',
   permission: read,
   params: InClient,
+  query: WithManagers,
   response: shape.AuthorizationService,
   problems: ['not-found'],
 });
@@ -51,7 +54,7 @@ export const putAuthorizationService = route({
   summary: 'Set a client’s authorization services at once; a list that is left out keeps its items',
   permission: write,
   params: InClient,
-  body: shape.AuthorizationServiceDocument.partial(),
+  body: shape.AuthorizationServiceDocument.partial().extend(managedBy),
   example: {
     settings: { enforcement: 'enforcing' },
     scopes: [{ name: 'view' }],

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { GroupPath } from './groups.ts';
+import { managedBy } from './managed-by.ts';
 import { Attributes, name, text } from './names.ts';
 
 export const DecisionStrategy = z
@@ -182,6 +183,7 @@ export const AuthorizationService = z
     scopes: z.array(AuthorizationScope),
     policies: z.array(AuthorizationPolicy),
     permissions: z.array(AuthorizationPermission),
+    ...managedBy,
   })
   .meta({ id: 'AuthorizationService' });
 export type AuthorizationService = z.infer<typeof AuthorizationService>;

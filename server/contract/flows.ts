@@ -1,6 +1,7 @@
 // Sign-in flows and the authenticator registry. Specification 2.1, 2.2 and 4.1; decisions "Reading and writing".
 import { z } from 'zod';
-import { anyObject, Id, InRealm, name, Page, RealmName } from './names.ts';
+import { ManagedPage, managedBy, WithManagers } from './managed-by.ts';
+import { anyObject, Id, InRealm, name, RealmName } from './names.ts';
 import { route } from './route.ts';
 
 export const Requirement = z.enum(['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED']);
@@ -65,7 +66,13 @@ export const Execution = z
 export type Execution = z.infer<typeof Execution>;
 
 export const Flow = z
-  .object({ realmId: RealmName, alias: z.string(), builtIn: z.boolean(), executions: z.array(Execution).optional() })
+  .object({
+    realmId: RealmName,
+    alias: z.string(),
+    builtIn: z.boolean(),
+    executions: z.array(Execution).optional(),
+    ...managedBy,
+  })
   .meta({ id: 'Flow' });
 export type Flow = z.infer<typeof Flow>;
 
@@ -155,6 +162,7 @@ const TreeInput = z.strictObject({
   realmId: RealmName.optional(),
   alias: name(255).optional(),
   builtIn: z.boolean().optional(),
+  ...managedBy,
 });
 const passwordAndOtp: z.input<typeof TreeInput> = {
   executions: [
@@ -171,7 +179,7 @@ export const listFlows = route({
   summary: 'List flows, without their executions, the built-in one first',
   permission: 'flows:read',
   params: InRealm,
-  query: Page,
+  query: ManagedPage,
   response: z.array(Flow),
 });
 export const createFlow = route({
@@ -194,6 +202,7 @@ export const getFlow = route({
   summary: 'Read a flow with its executions',
   permission: 'flows:read',
   params: ByAlias,
+  query: WithManagers,
   response: Flow,
   problems: ['not-found'],
 });
@@ -249,6 +258,7 @@ export const getBrowserFlow = route({
   summary: 'Read the flow that the realm is bound to',
   permission: 'flows:read',
   params: InRealm,
+  query: WithManagers,
   response: Flow,
 });
 export const putBrowserFlow = route({

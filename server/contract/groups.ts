@@ -1,5 +1,6 @@
 // Groups: they form a tree; members get their roles. Decisions "Group"; specification 4.10.
 import { z } from 'zod';
+import { managedBy } from './managed-by.ts';
 import { Attributes, ById, Id, name, Page } from './names.ts';
 import { resourceRoutes } from './resource.ts';
 import { ClientRoles, RoleName } from './roles.ts';
@@ -30,6 +31,7 @@ export const Group = z
     parentId: Id.nullable(),
     ...fields,
     roles: z.array(z.string()),
+    ...managedBy,
   })
   .meta({ id: 'Group' });
 export type Group = z.infer<typeof Group>;
@@ -46,6 +48,7 @@ export type GroupInput = z.infer<typeof GroupInput>;
 export const GroupUpdate = GroupInput.extend({
   id: Id,
   path: GroupPath.describe('As it is; `name` and `parentId` say where the group goes'),
+  ...managedBy,
 }).partial();
 /** In a realm document: flat, by path; a parent that is not declared must exist. */
 export const GroupDocument = z

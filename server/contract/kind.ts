@@ -4,6 +4,7 @@
 // (server/features/<group>/<section>/resource.ts).
 import { z } from 'zod';
 import { separateWords } from './apart.ts';
+import { type ManagedBy, managedBy } from './managed-by.ts';
 import { Id, InClient, InRealm } from './names.ts';
 import type { Area } from './permissions.ts';
 import type { ProblemCode } from './problem.ts';
@@ -127,15 +128,19 @@ type WireShape<Fields extends Shape, Secrets extends Shape, Answered extends Sha
   id: typeof Id;
 } & Mutable<Omit<Fields, keyof Answered>> & { [Field in keyof Secrets & string as `${Field}Set`]: z.ZodBoolean } & {
     [Field in keyof Secrets]: z.ZodNull;
-  } & Mutable<Answered>;
+  } & Mutable<Answered> &
+  typeof managedBy;
 type Wire<Fields extends Shape, Secrets extends Shape, Answered extends Shape> = { id: string } & Omit<
   Out<Fields>,
   keyof Answered
 > & { [Field in keyof Secrets & string as `${Field}Set`]: boolean } & {
     [Field in keyof Secrets]: null;
-  } & Out<Answered>;
+  } & Out<Answered> & { managedBy?: ManagedBy | undefined };
 /** Fields of a response that a PUT may send back: they are ignored. */
-type ReadOnly<Secrets extends Shape, Answered extends Shape> = { id?: string | undefined } & {
+type ReadOnly<Secrets extends Shape, Answered extends Shape> = {
+  id?: string | undefined;
+  managedBy?: ManagedBy | undefined;
+} & {
   [Field in keyof Secrets & string as `${Field}Set`]?: boolean | undefined;
 } & In<Answered>;
 
@@ -318,7 +323,7 @@ export function kind(
   const hidden = each(secrets, (_, field) => [field, z.null().describe('Write-only')]);
   const { realmId } = answered;
   const wire = z
-    .object({ id: Id, ...(realmId && { realmId }), ...fields, ...hidden, ...isSet, ...answered })
+    .object({ id: Id, ...(realmId && { realmId }), ...fields, ...hidden, ...isSet, ...answered, ...managedBy })
     .meta({ id: capital(declared.kind) });
   const all = Object.keys(fields);
   const input = z.strictObject(optional({ ...fields, ...nullable, ...asked }, whole ? all : [key, ...needed]));
@@ -335,7 +340,10 @@ export function kind(
     input,
     // PUT accepts the response of GET; an omitted field keeps its value, the secret too
     update: z.strictObject(
-      optional({ ...fields, ...nullable, id: Id, ...isSet, ...answered, ...fields, ...asked }, whole ? all : []),
+      optional(
+        { ...fields, ...nullable, id: Id, ...isSet, ...answered, ...managedBy, ...fields, ...asked },
+        whole ? all : [],
+      ),
     ),
     within: within as z.ZodType as Params<string>,
     // a natural key is a text

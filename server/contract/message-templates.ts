@@ -1,9 +1,10 @@
 // Message templates: the texts of messages, by key, channel and locale. Specification 2.6, 4.4; decisions "Messaging".
 import { z } from 'zod';
 import { htmlFault } from './html-template.ts';
+import { ManagedPage, managedBy } from './managed-by.ts';
 import { Channel, placeholderFault } from './message-drivers.ts';
 import { type TemplateKey as Key, messages } from './message-keys.ts';
-import { Id, InRealm, Page, RealmName, text } from './names.ts';
+import { Id, InRealm, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 import { addressFault } from './secret-placeholders.ts';
 
@@ -39,7 +40,7 @@ const key = {
 };
 
 export const MessageTemplate = z
-  .object({ id: Id, realmId: RealmName, ...key, ...fields })
+  .object({ id: Id, realmId: RealmName, ...key, ...fields, ...managedBy })
   .meta({ id: 'MessageTemplate' });
 export type MessageTemplate = z.infer<typeof MessageTemplate>;
 
@@ -76,6 +77,7 @@ export const MessageTemplateInput = MessageTemplateDocument.extend({
   locale: Locale.optional().describe('Default en'),
   id: Id.optional(),
   realmId: RealmName.optional(),
+  ...managedBy,
 });
 export type MessageTemplateInput = z.infer<typeof MessageTemplateInput>;
 
@@ -89,7 +91,7 @@ export const listMessageTemplates = route({
   summary: 'List message templates; a fresh realm has one of each key, in English',
   permission: 'messaging:read',
   params: InRealm,
-  query: Page,
+  query: ManagedPage,
   response: z.array(MessageTemplate),
 });
 export const putMessageTemplate = route({

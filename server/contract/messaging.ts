@@ -1,8 +1,9 @@
 // Messaging providers: the gateways for a realm's e-mail, SMS and push messages. Specification 2.5, 4.4; decisions
 // "Messaging".
 import { z } from 'zod';
+import { ManagedPage, managedBy } from './managed-by.ts';
 import { Channel, DriverName, driversOf } from './message-drivers.ts';
-import { anyObject, EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
+import { anyObject, EpochMs, Id, InRealm, name, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 
 const fields = {
@@ -41,6 +42,7 @@ export const MessagingProvider = z
     secret: z.null().describe('Write-only'),
     secretSet: z.boolean(),
     createdAt: EpochMs.nullable(),
+    ...managedBy,
   })
   .meta({ id: 'MessagingProvider' });
 export type MessagingProvider = z.infer<typeof MessagingProvider>;
@@ -59,6 +61,7 @@ export const MessagingProviderInput = MessagingProviderDocument.extend({
   realmId: RealmName.optional(),
   secretSet: z.boolean().optional(),
   createdAt: EpochMs.nullable().optional(),
+  ...managedBy,
 });
 export type MessagingProviderInput = z.infer<typeof MessagingProviderInput>;
 
@@ -72,7 +75,7 @@ export const listMessagingProviders = route({
   summary: 'List messaging providers; a fresh realm has none, and sends nothing',
   permission: 'messaging:read',
   params: InRealm,
-  query: Page,
+  query: ManagedPage,
   response: z.array(MessagingProvider),
 });
 export const putMessagingProvider = route({

@@ -1,7 +1,8 @@
 // The routes that every plain resource has, from what differs between kinds: list, create, get, put, delete.
 // The server's side is server/resource/. Specification 4.10; decisions "Reading and writing".
 import { z } from 'zod';
-import { ById, InRealm, Page, RealmName, SearchPage } from './names.ts';
+import { ManagedPage, ManagedSearchPage, WithManagers } from './managed-by.ts';
+import { ById, InRealm, RealmName } from './names.ts';
 import type { Area } from './permissions.ts';
 import type { ProblemCode } from './problem.ts';
 import { type ReachedBy, type Route, route } from './route.ts';
@@ -17,9 +18,9 @@ export interface ResourceRoutes<
   Update extends z.ZodType,
   In extends z.ZodType = typeof InRealm,
 > {
-  list: Route<In, typeof Page | typeof SearchPage, z.ZodUndefined, z.ZodArray<Wire>>;
+  list: Route<In, typeof ManagedPage | typeof ManagedSearchPage, z.ZodUndefined, z.ZodArray<Wire>>;
   create: Route<In, z.ZodObject, Input, Wire>;
-  get: Route<At, z.ZodObject, z.ZodUndefined, Wire>;
+  get: Route<At, typeof WithManagers, z.ZodUndefined, Wire>;
   put: Route<At, z.ZodObject, Update, Wire>;
   remove: Route<At, z.ZodObject, z.ZodUndefined, z.ZodUndefined>;
 }
@@ -113,7 +114,7 @@ export function resourceRoutes({
       permission: read,
       ...(reach.list && { reach: reach.list }),
       params: within,
-      query: searches ? SearchPage : Page,
+      query: searches ? ManagedSearchPage : ManagedPage,
       response: z.array(wire),
     }),
     create: route({
@@ -137,6 +138,7 @@ export function resourceRoutes({
       permission: read,
       ...(reach.get && { reach: reach.get }),
       params: at.schema,
+      query: WithManagers,
       response: wire,
       problems: ['not-found'],
     }),

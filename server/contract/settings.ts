@@ -1,6 +1,7 @@
 // A realm's settings: every field with the value of a fresh realm, in one table. Specification 2.3 and 4.2.
 // features/configuration/settings stores them. A field that PUT omits keeps its value (decisions).
 import { z } from 'zod';
+import { managedBy, WithManagers } from './managed-by.ts';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { MASTER } from './realms.ts';
@@ -308,6 +309,7 @@ export const RealmSettingsDto = z
     resourceIndicators: z
       .array(z.string())
       .describe('RFC 8707: the resources that tokens may be asked for; below {base_url} the realm’s own path alone'),
+    ...managedBy,
   })
   .meta({ id: 'RealmSettingsDto' });
 export type RealmSettingsDto = z.infer<typeof RealmSettingsDto>;
@@ -315,6 +317,7 @@ export type RealmSettingsDto = z.infer<typeof RealmSettingsDto>;
 export const SettingsInput = SettingsDocument.extend({
   realmId: RealmName.optional().describe('As it was read; must be the realm of the path'),
   resourceIndicators: z.array(ResourceIndicator).max(1000).optional(),
+  ...managedBy,
 });
 export type SettingsInput = z.infer<typeof SettingsInput>;
 
@@ -325,6 +328,7 @@ export const getSettings = route({
   summary: "Read the realm's settings",
   permission: 'settings:read',
   params: InRealm,
+  query: WithManagers,
   response: RealmSettingsDto,
 });
 

@@ -1,6 +1,7 @@
 // A realm's user profile: which attributes users have, their allowed values, and the parties that may see and change them.
 // Every way in applies the rules of declared attributes; `unmanagedAttributes` governs the others. Decisions "User profile".
 import { z } from 'zod';
+import { managedBy, WithManagers } from './managed-by.ts';
 import { InRealm, name, text } from './names.ts';
 import { route } from './route.ts';
 
@@ -63,7 +64,7 @@ const unmanaged = z
   );
 
 export const UserProfile = z
-  .object({ unmanagedAttributes: unmanaged, attributes: z.array(ProfileAttribute) })
+  .object({ unmanagedAttributes: unmanaged, attributes: z.array(ProfileAttribute), ...managedBy })
   .meta({ id: 'UserProfile' });
 export type UserProfile = z.infer<typeof UserProfile>;
 /** In a realm document and in PUT: any part; a list of attributes replaces all of them. */
@@ -86,6 +87,7 @@ export const getUserProfile = route({
   summary: 'Read the realm’s user profile: which attributes people have',
   permission: 'settings:read',
   params: InRealm,
+  query: WithManagers,
   response: UserProfile,
 });
 export const putUserProfile = route({
@@ -97,7 +99,7 @@ export const putUserProfile = route({
     'It holds for what is written from now on: people who don’t fit stay as they are until what doesn’t fit is changed.',
   permission: 'settings:write',
   params: InRealm,
-  body: UserProfileDocument,
+  body: UserProfileDocument.extend(managedBy),
   example: { attributes: [{ name: 'phone', displayName: 'Phone', view: ['admin', 'user'], edit: ['admin'] }] },
   response: UserProfile,
   problems: ['precondition-failed'],

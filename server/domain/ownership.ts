@@ -16,13 +16,27 @@ export async function managerOf(sql: Sql, realm: string, kind: string, key: stri
   return row?.manager ?? undefined;
 }
 
-/** The managers of objects that are owned field by field, so there may be several. */
-export async function managersOf(sql: Sql, realm: string, kinds: readonly OwnedKind[]): Promise<string[]> {
-  const rows = await sql<{ manager: string }>`
-    select distinct manager from managed_object
-    where realm_id = ${realm} and kind = any(${kinds}::text[]) order by manager`;
-  return rows.map(({ manager }) => manager);
+/** The managers of these objects of a kind, with the fields that they declare; an object without a manager is absent. */
+export async function ownersOf(
+  sql: Sql,
+  realm: string,
+  kind: string,
+  keys: readonly string[],
+): Promise<Map<string, Pick<OwnedRow, 'manager' | 'fields'>>> {
+  const rows = await sql<Pick<OwnedRow, 'key' | 'manager' | 'fields'>>`
+    select key, manager, fields from managed_object
+    where realm_id = ${realm} and kind = ${kind} and key = any(${keys}::text[])`;
+  return new Map(rows.map(({ key, ...owner }) => [key, owner]));
 }
+
+/** The owned fields of kinds that are owned field by field, so that there may be several managers. */
+export const ownedFields = (
+  sql: Sql,
+  realm: string,
+  kinds: readonly string[],
+): Promise<Pick<OwnedRow, 'kind' | 'key' | 'manager'>[]> => sql<Pick<OwnedRow, 'kind' | 'key' | 'manager'>>`
+  select kind, key, manager from managed_object
+  where realm_id = ${realm} and kind = any(${kinds}::text[]) order by manager, kind, key`;
 
 /** Call it after a rename: the manager owns the object under its new name, and so sees the drift. */
 export async function renameOwned(

@@ -140,6 +140,14 @@ function tagWith(request: FastifyRequest, reply: FastifyReply, result: unknown):
   }
   const tag = reply.getHeader('etag');
   const wanted = request.headers['if-none-match'];
-  if (request.method === 'GET' && typeof tag === 'string' && wanted !== undefined && namesTag(wanted, tag))
+  // the tag is the object's own: what the request asks for besides may have changed without it
+  const asksForMore = Object(request.query).with !== undefined;
+  if (
+    request.method === 'GET' &&
+    !asksForMore &&
+    typeof tag === 'string' &&
+    wanted !== undefined &&
+    namesTag(wanted, tag)
+  )
     void reply.code(304);
 }

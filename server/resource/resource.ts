@@ -150,7 +150,8 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
   const { columns, elsewhere = {}, inDocument = {} } = options;
   const own = new Set([...[columns, elsewhere].flatMap((of) => Object.keys(of)), ...secrets]);
   const ownInDocument = own.union(new Set(Object.keys(inDocument)));
-  const answered = Object.keys(wire.shape);
+  // the route adds the managers
+  const answered = Object.keys(wire.shape).filter((field) => field !== 'managedBy');
 
   const fieldsAmong = (known: ReadonlySet<string>, input: Fields): Fields =>
     canonical(

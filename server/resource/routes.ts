@@ -3,13 +3,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
-import { managerOf } from '../domain/ownership.ts';
 import { principalOf } from '../domain/principal.ts';
 import { bind, type Call } from '../http/bind.ts';
-import { markManaged } from '../http/managed.ts';
 import { containsPattern, decodeCursor, page } from '../http/paging.ts';
 import type { Address, Caller, ResourceApi } from './api.ts';
 import { inClient } from './in-client.ts';
+import { type Asked, shownWithManager, withManagers } from './managed-by.ts';
 import type { Fields } from './part.ts';
 import type { Resource, Routes } from './resource.ts';
 import type { Row } from './table.ts';
@@ -27,7 +26,7 @@ type Params = Readonly<Record<string, string>>;
 /** A request of these routes, parsed by the kind's schemas. */
 interface Request {
   params: Params;
-  query: { cursor?: string; limit: number; q?: string };
+  query: { cursor?: string; limit: number; q?: string } & Asked;
   body: Fields;
 }
 
@@ -91,27 +90,30 @@ export function mountResource(
       return handler({ ...call, params, query, body, realm, at, inside, caller: callerOf(call) });
     });
   };
-  const shown = async (reply: FastifyReply, realm: string, row: Row) => {
-    markManaged(reply, await managerOf(sql, realm, of.kind, row.key));
-    return of.toWire(realm, row);
-  };
+  const shown = (reply: FastifyReply, { realm, query }: { realm: string; query?: Asked }, row: Row) =>
+    shownWithManager(
+      { sql, reply },
+      { realm, kind: of.kind, ...(query && { query }) },
+      { key: row.key, wire: of.toWire(realm, row) },
+    );
 
   on('list', async ({ realm, query, request, reply, inside }) => {
     const [after] = decodeCursor(query.cursor, 1) ?? [];
     const search = containsPattern(query.q);
     const filter = request.reach ? of.reached?.(realm, request.reach) : inside?.filter;
     const rows = await api.list(of, realm, { after, limit: query.limit + 1, search, filter });
-    return page({ request, reply }, rows, query.limit, (row) => [row.key]).map((row) => row.wire);
+    const paged = page({ request, reply }, rows, query.limit, (row) => [row.key]);
+    return withManagers(sql, { realm, kind: of.kind, query }, paged);
   });
   on('create', async ({ realm, body, caller, inside }) =>
     of.toWire(realm, await api.create(of, caller, realm, { ...body, ...inside?.given })),
   );
-  on('get', async ({ realm, at, reply }) => shown(reply, realm, await api.get(of, realm, at)));
+  on('get', async ({ realm, query, at, reply }) => shown(reply, { realm, query }, await api.get(of, realm, at)));
   on('put', async ({ realm, at, body, caller, reply }) =>
-    shown(reply, realm, await api.replace(of, caller, realm, at, body)),
+    shown(reply, { realm }, await api.replace(of, caller, realm, at, body)),
   );
   on('upsert', async ({ realm, body, caller, reply }) =>
-    shown(reply, realm, await api.upsert(of, caller, realm, body)),
+    shown(reply, { realm }, await api.upsert(of, caller, realm, body)),
   );
   on('remove', async ({ realm, at, caller }) => {
     await api.remove(of, caller, realm, at);

@@ -3,16 +3,16 @@ import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/authorization-service-routes.ts';
 import type { ItemList } from '../../../contract/authorization-services.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { managerOf } from '../../../domain/ownership.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind, type Call } from '../../../http/bind.ts';
-import { markManaged } from '../../../http/managed.ts';
 import { decodeCursor, page } from '../../../http/paging.ts';
 import type { Caller } from '../../../resource/api.ts';
+import { shownWithManager, withManagers } from '../../../resource/managed-by.ts';
 import { itemOf, type NamedItem } from './items.ts';
 import type { AuthorizationServices } from './service.ts';
 import { summaries } from './store.ts';
 
+const kind = 'authorizationService';
 const callerOf = ({ request, by, expect }: Pick<Call<never, never, never>, 'request' | 'by' | 'expect'>): Caller => ({
   principal: principalOf(request),
   by,
@@ -26,12 +26,16 @@ export function authorizationServiceRoutes(
   bind(app, api.listAuthorizationServices, async ({ params: { realm }, query, request, reply }) => {
     const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
     const rows = await summaries(sql, realm, { after, limit: query.limit + 1 });
-    return page({ request, reply }, rows, query.limit, ({ clientId }) => [clientId]);
+    const shown = page({ request, reply }, rows, query.limit, ({ clientId }) => [clientId]);
+    return withManagers(
+      sql,
+      { realm, kind, query },
+      shown.map((wire) => ({ key: wire.clientId, wire })),
+    );
   });
-  bind(app, api.getAuthorizationService, async ({ params, reply }) => {
-    const found = await services.read(params);
-    markManaged(reply, await managerOf(sql, params.realm, 'authorizationService', found.clientId));
-    return found;
+  bind(app, api.getAuthorizationService, async ({ params, query, reply }) => {
+    const wire = await services.read(params);
+    return shownWithManager({ sql, reply }, { realm: params.realm, kind, query }, { key: wire.clientId, wire });
   });
   bind(app, api.putAuthorizationService, ({ body, ...call }) =>
     services.put(call.params, callerOf(call), body as never),

@@ -84,7 +84,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
     async put(
       at: At,
       caller: Caller,
-      { clientId, ...input }: Partial<AuthorizationService>,
+      { clientId, managedBy: _, ...input }: Partial<AuthorizationService>,
     ): Promise<AuthorizationService> {
       const key = await keyOf(at);
       if (clientId !== undefined && clientId !== key)

@@ -7,11 +7,10 @@ import { getUserProfile, putUserProfile } from '../../../contract/user-profile.t
 import { changedMeanwhile } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { managersOf } from '../../../domain/ownership.ts';
 import { readProfile } from '../../../domain/user-profile.ts';
 import { bind } from '../../../http/bind.ts';
-import { markManaged } from '../../../http/managed.ts';
 import { isSameJson, wantedOf } from '../../../resource/compare.ts';
+import { shownWithManagers } from '../../../resource/managed-by.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 import { writeChanges } from '../../../resource/write.ts';
 import { canonicalProfile, userProfilePart as part } from './part.ts';
@@ -20,11 +19,10 @@ export function userProfileRoutes(
   app: FastifyInstance,
   { sql, transact, newId }: { sql: Sql; transact: Transact; newId: () => string },
 ): void {
-  bind(app, getUserProfile, async ({ params: { realm }, reply }) => {
-    markManaged(reply, ...(await managersOf(sql, realm, ['userProfile'])));
-    return readProfile(sql, realm);
-  });
-  bind(app, putUserProfile, ({ params: { realm }, body, by, expect }) =>
+  bind(app, getUserProfile, async ({ params: { realm }, query, reply }) =>
+    shownWithManagers({ sql, reply }, { realm, kinds: { userProfile: null }, query }, await readProfile(sql, realm)),
+  );
+  bind(app, putUserProfile, ({ params: { realm }, body: { managedBy: _, ...body }, by, expect }) =>
     transact(realm, async (tx) => {
       const look = async () => {
         const before = await readProfile(tx.sql, realm);
