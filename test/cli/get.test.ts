@@ -61,6 +61,18 @@ test.each(kinds)('%s are listed, and one is found by its name, in every form', a
   expect(Object.values(one)).toContain(name);
 });
 
+test('--managers shows who manages each, and in json the fields that the manager declares', async () => {
+  const table = await run('get', 'clients', '-r', 'acme', '--managers');
+  expect(table.stdout).toMatch(/^CLIENT .* MANAGED BY\n/);
+  expect(table.stdout).toMatch(/^billing .* import$/m);
+  const list = JSON.parse((await run('get', 'clients', '-r', 'acme', '--managers', '-o', 'json')).stdout);
+  const owns = [{ manager: 'import', fields: ['grantTypes', 'secret'] }];
+  expect(list).toMatchObject([{ clientId: 'billing', managedBy: owns }]);
+  const one = parse((await run('get', 'client', 'billing', '-r', 'acme', '--managers', '-o', 'yaml')).stdout);
+  expect(one).toMatchObject({ clientId: 'billing', managedBy: owns });
+  expect(JSON.parse((await run('get', 'clients', '-r', 'acme', '-o', 'json')).stdout)[0]).not.toHaveProperty('managedBy');
+});
+
 test('what has a name of several parts is found by all of them', async () => {
   const provider = await run('get', 'messaging-provider', 'EMAIL/smtp', '-r', 'acme', '-o', 'yaml');
   expect(parse(provider.stdout)).toMatchObject({ channel: 'EMAIL', driver: 'smtp', config: { host: 'mail' } });

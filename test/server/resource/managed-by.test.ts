@@ -169,12 +169,14 @@ test('every answer with managers is a body that its PUT takes back', async () =>
 });
 
 test('a page makes one statement more, whatever its length, and none where it is not asked', async () => {
-  const work = watchWork((statement) => /managed_object/.test(statement));
+  // a statement that was prepared before is known by its name alone, so all are counted
+  const work = watchWork((statement) => !/pgboss/.test(statement));
   try {
     const of = async (url: string) => (await work.of(() => get(url))).statements.length;
-    expect([await of('roles'), await of('roles?with=managedBy'), await of('clients?with=managedBy')]).toEqual([
-      0, 1, 1,
-    ]);
+    const plain = { roles: await of('roles'), clients: await of('clients') };
+    expect(await of('roles?with=managedBy')).toBe(plain.roles + 1);
+    expect(await of('clients?with=managedBy')).toBe(plain.clients + 1);
+    expect(await of('clients?with=managedBy&limit=1')).toBe(plain.clients + 1);
   } finally {
     work.stop();
   }
