@@ -128,8 +128,7 @@ type WireShape<Fields extends Shape, Secrets extends Shape, Answered extends Sha
   id: typeof Id;
 } & Mutable<Omit<Fields, keyof Answered>> & { [Field in keyof Secrets & string as `${Field}Set`]: z.ZodBoolean } & {
     [Field in keyof Secrets]: z.ZodNull;
-  } & Mutable<Answered> &
-  typeof managedBy;
+  } & Mutable<Answered & typeof managedBy>;
 type Wire<Fields extends Shape, Secrets extends Shape, Answered extends Shape> = { id: string } & Omit<
   Out<Fields>,
   keyof Answered
@@ -137,12 +136,9 @@ type Wire<Fields extends Shape, Secrets extends Shape, Answered extends Shape> =
     [Field in keyof Secrets]: null;
   } & Out<Answered> & { managedBy?: ManagedBy | undefined };
 /** Fields of a response that a PUT may send back: they are ignored. */
-type ReadOnly<Secrets extends Shape, Answered extends Shape> = {
-  id?: string | undefined;
-  managedBy?: ManagedBy | undefined;
-} & {
-  [Field in keyof Secrets & string as `${Field}Set`]?: boolean | undefined;
-} & In<Answered>;
+type ReadOnly<Secrets extends Shape, Answered extends Shape> = { id?: string | undefined } & In<typeof managedBy> & {
+    [Field in keyof Secrets & string as `${Field}Set`]?: boolean | undefined;
+  } & In<Answered>;
 
 type Params<Name extends string> = z.ZodType<Record<'realm' | Name, string>, Record<'realm' | Name, string>>;
 type OfClient = Pick<SectionEntry, 'shape' | 'groups'> & { path: string };
@@ -322,8 +318,9 @@ export function kind(
   const nullable = each(secrets, (schema, field) => [field, schema.nullable()]);
   const hidden = each(secrets, (_, field) => [field, z.null().describe('Write-only')]);
   const { realmId } = answered;
+  const readOnly = { ...isSet, ...answered, ...managedBy };
   const wire = z
-    .object({ id: Id, ...(realmId && { realmId }), ...fields, ...hidden, ...isSet, ...answered, ...managedBy })
+    .object({ id: Id, ...(realmId && { realmId }), ...fields, ...hidden, ...readOnly })
     .meta({ id: capital(declared.kind) });
   const all = Object.keys(fields);
   const input = z.strictObject(optional({ ...fields, ...nullable, ...asked }, whole ? all : [key, ...needed]));
@@ -340,10 +337,7 @@ export function kind(
     input,
     // PUT accepts the response of GET; an omitted field keeps its value, the secret too
     update: z.strictObject(
-      optional(
-        { ...fields, ...nullable, id: Id, ...isSet, ...answered, ...managedBy, ...fields, ...asked },
-        whole ? all : [],
-      ),
+      optional({ ...fields, ...nullable, id: Id, ...readOnly, ...fields, ...asked }, whole ? all : []),
     ),
     within: within as z.ZodType as Params<string>,
     // a natural key is a text

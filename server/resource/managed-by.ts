@@ -8,14 +8,14 @@ import { etagOf } from '../http/etag.ts';
 import { markManaged } from '../http/managed.ts';
 
 /** The query of a route that can name managers. */
-export interface Asked {
+export interface ManagersQuery {
   with?: 'managedBy' | undefined;
 }
 
 /** The rows of a page, with their managers if the request asks for them. */
 export async function withManagers<T extends object>(
   sql: Sql,
-  { realm, kind, query }: { realm: string; kind: string; query: Asked },
+  { realm, kind, query }: { realm: string; kind: string; query: ManagersQuery },
   rows: readonly { key: string; wire: T }[],
 ): Promise<(T & { managedBy?: ManagedBy })[]> {
   if (query.with === undefined || rows.length === 0) return rows.map(({ wire }) => wire);
@@ -30,7 +30,7 @@ export async function withManagers<T extends object>(
 /** A single object: the header names its manager, and so does the answer if the request asks for it. */
 export async function shownWithManager<T extends object>(
   { sql, reply }: { sql: Sql; reply: FastifyReply },
-  { realm, kind, query = {} }: { realm: string; kind: string; query?: Asked },
+  { realm, kind, query = {} }: { realm: string; kind: string; query?: ManagersQuery },
   { key, wire }: { key: string; wire: T },
 ): Promise<T & { managedBy?: ManagedBy }> {
   const owner = (await ownersOf(sql, realm, kind, [key])).get(key);
@@ -43,7 +43,11 @@ export async function shownWithManager<T extends object>(
  */
 export async function shownWithManagers<T extends object>(
   { sql, reply }: { sql: Sql; reply: FastifyReply },
-  { realm, kinds, query = {} }: { realm: string; kinds: Readonly<Record<string, string | null>>; query?: Asked },
+  {
+    realm,
+    kinds,
+    query = {},
+  }: { realm: string; kinds: Readonly<Record<string, string | null>>; query?: ManagersQuery },
   wire: T,
 ): Promise<T & { managedBy?: ManagedBy }> {
   const owned = await ownedFields(sql, realm, Object.keys(kinds));
@@ -57,7 +61,7 @@ export async function shownWithManagers<T extends object>(
 
 function shown<T extends object>(
   reply: FastifyReply,
-  query: Asked,
+  query: ManagersQuery,
   wire: T,
   managers: ManagedBy,
 ): T & { managedBy?: ManagedBy } {

@@ -8,7 +8,7 @@ import { bind, type Call } from '../http/bind.ts';
 import { containsPattern, decodeCursor, page } from '../http/paging.ts';
 import type { Address, Caller, ResourceApi } from './api.ts';
 import { inClient } from './in-client.ts';
-import { type Asked, shownWithManager, withManagers } from './managed-by.ts';
+import { type ManagersQuery, shownWithManager, withManagers } from './managed-by.ts';
 import type { Fields } from './part.ts';
 import type { Resource, Routes } from './resource.ts';
 import type { Row } from './table.ts';
@@ -26,7 +26,7 @@ type Params = Readonly<Record<string, string>>;
 /** A request of these routes, parsed by the kind's schemas. */
 interface Request {
   params: Params;
-  query: { cursor?: string; limit: number; q?: string } & Asked;
+  query: { cursor?: string; limit: number; q?: string } & ManagersQuery;
   body: Fields;
 }
 
@@ -90,7 +90,7 @@ export function mountResource(
       return handler({ ...call, params, query, body, realm, at, inside, caller: callerOf(call) });
     });
   };
-  const shown = (reply: FastifyReply, { realm, query }: { realm: string; query?: Asked }, row: Row) =>
+  const shown = (reply: FastifyReply, { realm, query }: { realm: string; query?: ManagersQuery }, row: Row) =>
     shownWithManager(
       { sql, reply },
       { realm, kind: of.kind, ...(query && { query }) },

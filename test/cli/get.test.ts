@@ -70,7 +70,9 @@ test('--managers shows who manages each, and in json the fields that the manager
   expect(list).toMatchObject([{ clientId: 'billing', managedBy: owns }]);
   const one = parse((await run('get', 'client', 'billing', '-r', 'acme', '--managers', '-o', 'yaml')).stdout);
   expect(one).toMatchObject({ clientId: 'billing', managedBy: owns });
-  expect(JSON.parse((await run('get', 'clients', '-r', 'acme', '-o', 'json')).stdout)[0]).not.toHaveProperty('managedBy');
+  expect(JSON.parse((await run('get', 'clients', '-r', 'acme', '-o', 'json')).stdout)[0]).not.toHaveProperty(
+    'managedBy',
+  );
 });
 
 test('what has a name of several parts is found by all of them', async () => {

@@ -4,12 +4,12 @@ import * as api from '../../../contract/flows.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { bind } from '../../../http/bind.ts';
 import { decodeCursor, page } from '../../../http/paging.ts';
-import { type Asked, shownWithManager, withManagers } from '../../../resource/managed-by.ts';
+import { type ManagersQuery, shownWithManager, withManagers } from '../../../resource/managed-by.ts';
 import type { Flows } from './service.ts';
 
 export function flowRoutes(app: FastifyInstance, flows: Flows, sql: Sql): void {
   const kind = 'flow';
-  const marked = async (reply: FastifyReply, realm: string, flow: Promise<api.Flow>, query?: Asked) => {
+  const marked = async (reply: FastifyReply, realm: string, flow: Promise<api.Flow>, query?: ManagersQuery) => {
     const wire = await flow;
     return shownWithManager({ sql, reply }, { realm, kind, ...(query && { query }) }, { key: wire.alias, wire });
   };
