@@ -23,6 +23,7 @@ import { registerStatus } from './commands/status.ts';
 import { registerSync } from './commands/sync.ts';
 import { registerValidate } from './commands/validate.ts';
 import { registerWhoami } from './commands/whoami.ts';
+import { registerWhy } from './commands/why.ts';
 import { registerCreate, registerDelete, registerEdit } from './commands/write.ts';
 import { connector, defaultRealm, type Fetch } from './connect.ts';
 import { contextFile } from './contexts.ts';
@@ -32,7 +33,7 @@ import { writeLine } from './output.ts';
 const groups: [string, Register[]][] = [
   ['Declaring:', [registerApply, registerDiff, registerValidate]],
   ['Realms:', [registerExport, registerImport, registerHistory, registerUndo, registerManagers, registerRotateKeys]],
-  ['Looking:', [registerGet, registerDescribe, registerEvents, registerStatus]],
+  ['Looking:', [registerGet, registerDescribe, registerWhy, registerEvents, registerStatus]],
   [
     'Changing at run time:',
     [registerCreate, registerEdit, registerDelete, registerUsers, registerSessions, registerSync],

@@ -28,6 +28,7 @@ import { userProfileRoutes } from '../features/configuration/user-profile/routes
 import { deliveryRoutes } from '../features/configuration/webhooks/routes.ts';
 import { createWebhooks } from '../features/configuration/webhooks/service.ts';
 import { createAdminGrants } from '../features/operations/admin-access/grants.ts';
+import { createMay } from '../features/operations/admin-access/may.ts';
 import { adminLoginPages } from '../features/operations/admin-access/pages.ts';
 import { adminAccessRoutes } from '../features/operations/admin-access/routes.ts';
 import { type AdminSurface, guardAdmin } from '../features/operations/admin-access/surface.ts';
@@ -37,6 +38,8 @@ import { countRequests } from '../features/operations/monitoring/routes.ts';
 import { scimTargetRoutes } from '../features/operations/scim/provision-routes.ts';
 import { scimTokenRoutes } from '../features/operations/scim/token-routes.ts';
 import { createScimTokens } from '../features/operations/scim/tokens.ts';
+import { signInReportRoutes } from '../features/operations/sign-in-report/routes.ts';
+import { createSignInReports } from '../features/operations/sign-in-report/service.ts';
 import { agentRoutes } from '../features/people/agents/routes.ts';
 import { createAgents } from '../features/people/agents/service.ts';
 import { enrolmentTokenRoutes } from '../features/people/devices/routes.ts';
@@ -84,6 +87,7 @@ export async function createAdministration(
     realmDocument.mount(admin);
     mountConfiguration(admin, { ...deps, parts: realmDocument.parts });
     mountUsers(admin, deps);
+    mountInsight(admin, deps);
   });
   await app.ready();
   return { app, routes };
@@ -143,4 +147,10 @@ function mountUsers(admin: FastifyInstance, deps: Operations): void {
   impersonationRoutes(admin, createImpersonation(deps));
   userAccessRoutes(admin, createUserAccess(covering));
   gdprAdminRoutes(admin, deps.gdpr);
+}
+
+/** Routes that explain, look across kinds and realms, or count. */
+function mountInsight(admin: FastifyInstance, deps: Operations): void {
+  const may = createMay(deps);
+  signInReportRoutes(admin, { ...deps, may, reports: createSignInReports(deps) });
 }

@@ -15,6 +15,12 @@ export const Lockout = z
     failures: z.int().describe('Since the last success, or since a lock was over'),
     lastFailureAt: EpochMs.nullable(),
     lockedUntil: EpochMs.nullable().describe('null: not locked'),
+    rule: z
+      .enum(['failed-attempts', 'codes-of-a-day'])
+      .nullable()
+      .describe(
+        'What locks the user: `maxLoginFailures` of the realm or ten wrong codes, or thirty wrong codes in a day',
+      ),
   })
   .meta({ id: 'Lockout' });
 export type Lockout = z.infer<typeof Lockout>;

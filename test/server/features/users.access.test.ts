@@ -47,12 +47,18 @@ async function enter(username: string, password = PASSWORD) {
 
 test('a lock is seen, and lifted: the right password does again, and the audit log says who lifted it', async () => {
   await server.admin.call(putSettings, { params: { realm }, body: { lockoutEnabled: true, maxLoginFailures: 2 } });
-  const free = { locked: false, failures: 0, lastFailureAt: null, lockedUntil: null };
+  const free = { locked: false, failures: 0, lastFailureAt: null, lockedUntil: null, rule: null };
   expect(await lockout()).toEqual(free);
   await enter('alice', 'wrong wrong wrong');
-  expect(await lockout()).toEqual({ locked: false, failures: 1, lastFailureAt: clock, lockedUntil: null });
+  expect(await lockout()).toEqual({ locked: false, failures: 1, lastFailureAt: clock, lockedUntil: null, rule: null });
   await enter('alice', 'wrong wrong wrong');
-  expect(await lockout()).toEqual({ locked: true, failures: 2, lastFailureAt: clock, lockedUntil: clock + 900_000 });
+  expect(await lockout()).toEqual({
+    locked: true,
+    failures: 2,
+    lastFailureAt: clock,
+    lockedUntil: clock + 900_000,
+    rule: 'failed-attempts',
+  });
   expect((await enter('alice')).page.heading).toBe('Sign in');
   expect(await lockout(bob)).toEqual(free);
   for (let i = 0; i < 2; i += 1) expect((await server.admin.call(api.deleteLockout, of(alice))).status).toBe(204);

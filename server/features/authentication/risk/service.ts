@@ -26,6 +26,17 @@ export interface RiskDeps {
   locate: Locate;
 }
 
+/** The circumstances of a sign-in that is scored. */
+export interface Circumstances {
+  /** undefined: the address counts as usual. */
+  address: string | undefined;
+  where: Location;
+  /** Findings of earlier steps. */
+  signals: readonly RiskReason[];
+  /** undefined: the user has no known device to compare with. */
+  deviceKnown: boolean | undefined;
+}
+
 const HISTORY = 50;
 const HISTORY_DAYS = 90;
 const DEVICE_DAYS = 365;
@@ -77,6 +88,31 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     const cameBefore = some || (deviceRemembering !== 'ask' && (programs || madeAt < madeBefore()));
     return { some, deviceKnown: known, deviceNew: cameBefore && !known };
   }
+  /** Scores a sign-in of the user under these circumstances. It reads the user's history and writes nothing. */
+  async function assess(realm: string, policy: RealmSettingsDto, userId: string, given: Circumstances): Promise<Risk> {
+    const rows = await store.history(sql, realm, userId, HISTORY);
+    const past = rows.map(
+      ({ at, success, network, country, latitude, longitude }): PastSignIn => ({
+        at,
+        success,
+        network,
+        country,
+        place: latitude === null || longitude === null ? undefined : { latitude, longitude },
+      }),
+    );
+    const at = now();
+    const network = given.address === undefined ? undefined : networkOf(given.address);
+    const since = new Date(at.getTime() - FAILURES_MS);
+    const attempt = {
+      at,
+      network,
+      ...given.where,
+      othersFailed: network === undefined ? 0 : await store.othersFailed(sql, realm, { userId, network, since }),
+      signals: given.signals,
+      deviceKnown: given.deviceKnown,
+    };
+    return judge(findings(attempt, past, policy.riskWeights), policy);
+  }
   const forget = (run: Tx['atLast'], realm: string, userId: string, at: Date): void => {
     const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
     store.forget(run, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
@@ -84,6 +120,10 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
 
   return {
     knowsDevice,
+    assess,
+    /** Whether the user has browsers that a new one differs from. */
+    hasKnownDevice: async (realm: string, userId: string): Promise<boolean> =>
+      (await store.devices(sql, realm, userId, null))?.some ?? false,
 
     /**
      * Scores a sign-in of a known user, unless the realm's risk policy is off.
@@ -100,28 +140,13 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       if (!policy.riskPolicyEnabled && !device) return {};
       const { some, deviceKnown, deviceNew } = await looked(request, realm, policy, userId);
       if (!policy.riskPolicyEnabled) return { deviceKnown, deviceNew };
-      const rows = await store.history(sql, realm, userId, HISTORY);
-      const past = rows.map(
-        ({ at, success, network, country, latitude, longitude }): PastSignIn => ({
-          at,
-          success,
-          network,
-          country,
-          place: latitude === null || longitude === null ? undefined : { latitude, longitude },
-        }),
-      );
-      const at = now();
-      const network = networkOf(request.ip);
-      const since = new Date(at.getTime() - FAILURES_MS);
-      const attempt = {
-        at,
-        network,
-        ...locate(request),
-        othersFailed: network === undefined ? 0 : await store.othersFailed(sql, realm, { userId, network, since }),
+      const risk = await assess(realm, policy, userId, {
+        address: request.ip,
+        where: locate(request),
         signals: byPage && looksAutomated(request) ? [...signals, 'automation' as const] : signals,
         deviceKnown: some ? deviceKnown : undefined,
-      };
-      return { risk: judge(findings(attempt, past, policy.riskWeights), policy), deviceKnown, deviceNew };
+      });
+      return { risk, deviceKnown, deviceNew };
     },
 
     hasDevice: (request: FastifyRequest, realm: string): boolean => deviceOf(request, realm) !== null,

@@ -132,6 +132,7 @@ export function createLockouts({ sql, realmSql, transact, settings, codeGuesses,
         failures: row && (until === null || locked) ? row.failures : 0,
         lastFailureAt: row?.last_failure_at.getTime() ?? null,
         lockedUntil: locked && until ? until.getTime() : null,
+        rule: !locked ? null : until === codesUntil ? 'codes-of-a-day' : 'failed-attempts',
       };
     },
 

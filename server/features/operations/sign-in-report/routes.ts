@@ -1,0 +1,37 @@
+// Binds the routes of contract/sign-in-report.ts. What the caller may see beyond the user is checked here.
+import type { FastifyInstance } from 'fastify';
+import { getSignInReport, simulateSignIn } from '../../../contract/sign-in-report.ts';
+import { principalOf } from '../../../domain/principal.ts';
+import { bind } from '../../../http/bind.ts';
+import type { May } from '../admin-access/may.ts';
+import type { SignInReports } from './service.ts';
+
+interface Deps {
+  reports: SignInReports;
+  may: May;
+  clients: { view(realm: string, clientId: string): Promise<{ id: string } | undefined> };
+}
+/** The id of no object: the check of an unknown client fails as that of another one does. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+export function signInReportRoutes(app: FastifyInstance, { reports, may, clients }: Deps): void {
+  const clientNamed = async (realm: string, clientId: string) => ({
+    client: (await clients.view(realm, clientId))?.id ?? NO_ID,
+  });
+
+  bind(app, getSignInReport, async ({ params: { realm, userId }, query: { clientId, attempts }, request }) => {
+    if (clientId !== undefined) await may.require(request, realm, 'clients:read', await clientNamed(realm, clientId));
+    const principal = principalOf(request);
+    const sees =
+      (await may.may(principal, realm, 'events:read')) ||
+      (await may.may(principal, realm, 'sessions:read', { user: userId }));
+    return reports.report(realm, userId, { clientId, attempts: sees ? attempts : null });
+  });
+
+  bind(app, simulateSignIn, async ({ params: { realm, userId }, body, request }) => {
+    if (body.clientId !== undefined)
+      await may.require(request, realm, 'clients:read', await clientNamed(realm, body.clientId));
+    if (body.flow !== undefined) await may.require(request, realm, 'flows:read');
+    return reports.simulate(realm, userId, body);
+  });
+}

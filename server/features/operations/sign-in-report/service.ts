@@ -1,0 +1,288 @@
+// Owns: the report on why a user can or can't sign in, and the simulation of a sign-in. Both only read.
+// Does not own: the order of steps (sign-in/engine.ts, sign-in/path.ts), locks (credentials/lockouts.ts), the score (risk).
+// Implements: decisions "Sign-in report".
+import { z } from 'zod';
+import { inEnglish } from '../../../contract/phrases.ts';
+import { Problem } from '../../../contract/problem.ts';
+import { RiskReason } from '../../../contract/risk.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import type {
+  RiskShown,
+  SignInAttempt,
+  SignInPath,
+  SignInReport,
+  SignInSimulation,
+  SignInSituation,
+  SignInStep,
+} from '../../../contract/sign-in-report.ts';
+import type { Lockout } from '../../../contract/user-access.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Factor, Factors } from '../../../domain/factors.ts';
+import { personOf } from '../../../domain/person.ts';
+import type { PersonStanding } from '../../../domain/standing.ts';
+import type { AuthenticatorRecord } from '../../authentication/authenticators/authenticator.ts';
+import type { Risk } from '../../authentication/risk/score.ts';
+import type { RiskService } from '../../authentication/risk/service.ts';
+import { createJudge } from '../../authentication/sign-in/judge.ts';
+import { type Path, type PathStep, pathOf } from '../../authentication/sign-in/path.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { Flows } from '../../configuration/flows/service.ts';
+import type { Credentials } from '../../people/credentials/service.ts';
+import * as store from './store.ts';
+import { actionWords, attemptWords, findingWords, missingWords, refusalWords } from './words.ts';
+
+export interface SignInReportDeps {
+  sql: Sql;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  flows: Pick<Flows, 'treeFor' | 'tree'>;
+  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+  registry: readonly AuthenticatorRecord[];
+  factors: Factors;
+  credentials: Pick<Credentials, 'standing' | 'lockout'>;
+  /** The directory that keeps the user's password. */
+  federation: { source: { keeperOf(realm: string, userId: string): Promise<string | undefined> } };
+  risk: Pick<RiskService, 'assess' | 'hasKnownDevice'>;
+  sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
+  now: () => Date;
+}
+
+type Wanted = z.output<typeof SignInSituation>;
+const missing = (what: string) => new Problem('not-found', `There is no such ${what}`);
+const StoredRisk = z.object({
+  score: z.number(),
+  band: z.enum(['low', 'medium', 'high']),
+  action: z.enum(['allow', 'step_up', 'deny']),
+  findings: z.array(z.object({ reason: RiskReason, points: z.number() })),
+});
+
+const shownRisk = ({ score, band, action, findings }: z.infer<typeof StoredRisk>): RiskShown => ({
+  score,
+  band,
+  action,
+  findings: findings.map(({ reason, points }) => ({ reason, points, message: findingWords[reason] })),
+});
+
+/** What an event says is read leniently: older servers wrote it. */
+function attemptOf({ id, at, type, outcome, reason, risk, ip_address, client_id }: store.AttemptRow): SignInAttempt {
+  const stored = StoredRisk.safeParse(risk).data;
+  return {
+    id,
+    at: at.getTime(),
+    type,
+    outcome,
+    reason,
+    message: attemptWords({ type, reason }),
+    ipAddress: ip_address,
+    clientId: client_id,
+    risk: stored ? shownRisk(stored) : null,
+  };
+}
+
+const BANDS = { low: 'riskLowAction', medium: 'riskMediumAction', high: 'riskHighAction' } as const;
+
+export function createSignInReports(deps: SignInReportDeps) {
+  const { sql, settings, flows, clients, registry, factors, credentials, federation, risk, sends, now } = deps;
+  const judge = createJudge(deps);
+  const records = new Map(registry.map((entry) => [entry.id, entry]));
+  const nameOf = (id: string): string => inEnglish(records.get(id)?.displayName ?? id);
+
+  async function userOf(realm: string, userId: string) {
+    const [user, standing] = await Promise.all([
+      store.findUser(sql, realm, userId),
+      credentials.standing(realm, userId),
+    ]);
+    if (!user || !standing) throw missing('user');
+    const { EMAIL, SMS } = standing.reach;
+    const reach = {
+      EMAIL: EMAIL !== null && (await sends(realm, 'EMAIL')) ? EMAIL : null,
+      SMS: SMS !== null && (await sends(realm, 'SMS')) ? SMS : null,
+    };
+    return { user, standing: { ...standing, reach }, keeper: await federation.source.keeperOf(realm, userId) };
+  }
+  type Loaded = Awaited<ReturnType<typeof userOf>>;
+
+  /** Whether the user has what an authenticator asks for. */
+  const ability =
+    ({ user, standing, keeper }: Loaded) =>
+    (authenticatorId: string, { provider }: Record<string, unknown>): boolean => {
+      const record = records.get(authenticatorId);
+      if (record?.category !== 'METHOD') return false;
+      if (record.credential?.type === 'password')
+        return keeper !== undefined || (standing.types.includes('password') && !user.reported);
+      if (authenticatorId === 'idp-redirect')
+        return provider === undefined ? user.providers.length > 0 : user.providers.includes(String(provider));
+      return record.availableTo?.(standing) ?? standing.types.includes(record.credential?.type ?? '');
+    };
+
+  function stepOf({ kind, authenticatorId, action, able, others }: PathStep): SignInStep {
+    const ways = others.map((way) => ({ ...way, displayName: nameOf(way.authenticatorId) }));
+    const instead = ways.filter((way) => way.able).map(({ displayName }) => displayName);
+    const name = authenticatorId === null ? '' : nameOf(authenticatorId);
+    const can = kind === 'set-up' ? `The user sets it up: ${name}` : able ? `The user can do this: ${name}` : undefined;
+    return {
+      kind,
+      authenticatorId,
+      action,
+      displayName: authenticatorId === null ? String(action) : name,
+      able: able || instead.length > 0,
+      message:
+        action !== null
+          ? actionWords(action)
+          : (can ??
+            `${missingWords(authenticatorId ?? '')}${instead.length > 0 ? `; instead: ${instead.join(', ')}` : ''}`),
+      others: ways,
+    };
+  }
+
+  function shownPath(path: Path, flow: string, boundBy: SignInPath['boundBy']): SignInPath {
+    const message =
+      path.ends === 'signed-in'
+        ? 'The user is signed in'
+        : path.ends === 'refused'
+          ? refusalWords[path.because]
+          : missingWords(path.steps.at(-1)?.authenticatorId ?? '');
+    const level = path.ends === 'signed-in' ? path.level : null;
+    return { flow, boundBy, steps: path.steps.map(stepOf), ends: path.ends, level, message };
+  }
+
+  async function flowFor(realm: string, { clientId, flow }: Pick<Wanted, 'clientId' | 'flow'>) {
+    const client = clientId === undefined ? undefined : await clients.view(realm, clientId);
+    if (clientId !== undefined && !client) throw missing('client');
+    if (flow !== undefined) {
+      const tree = await flows.tree(realm, flow);
+      if (!tree) throw missing('flow');
+      return { tree, alias: flow, boundBy: 'request' as const };
+    }
+    const override = client?.flowOverride ?? undefined;
+    const { tree, alias } = await flows.treeFor(realm, override);
+    return { tree, alias, boundBy: alias === override ? ('client' as const) : ('realm' as const) };
+  }
+
+  async function settingsOf(realm: string): Promise<RealmSettingsDto> {
+    const found = await settings.of(realm);
+    if (!found) throw missing('realm');
+    return found;
+  }
+
+  async function walk(
+    realm: string,
+    userId: string,
+    loaded: Loaded,
+    {
+      situation: { clientId, flow, level, ipAddress, deviceKnown, proven },
+      risk: found,
+    }: { situation: Wanted; risk: Pick<Risk, 'action' | 'band'> | undefined },
+  ) {
+    const policy = await settingsOf(realm);
+    const { tree, alias, boundBy } = await flowFor(realm, { clientId, flow });
+    const row = await store.findPerson(sql, realm, userId);
+    const at = now();
+    const before = proven.map((authenticator): Factor => ({ authenticator, at: at.getTime() }));
+    const path = pathOf(
+      { judge, factors, registry },
+      { tree, settings: policy, requiredLevel: level },
+      {
+        person: loaded.standing,
+        able: ability(loaded),
+        circumstances: {
+          clientId,
+          person: row && personOf(row),
+          // without an address, the browser is in no network
+          browser: { address: ipAddress ?? '', known: deviceKnown },
+        },
+        risk: found,
+        factors: before,
+      },
+      at,
+    );
+    return { path, shown: shownPath(path, alias, boundBy) };
+  }
+
+  /** The required actions of a user, with those that the settings add. */
+  function actionsOf({ actions, passwordSetAt, termsVersion }: PersonStanding, policy: RealmSettingsDto) {
+    const oldest = now().getTime() - policy.passwordMaxAgeDays * 86_400_000;
+    const old = policy.passwordMaxAgeDays > 0 && passwordSetAt !== null && passwordSetAt.getTime() < oldest;
+    const terms = policy.termsVersion !== null && policy.termsVersion !== termsVersion;
+    return [
+      ...new Set([...(old ? (['UPDATE_PASSWORD'] as const) : []), ...actions, ...(terms ? (['TERMS'] as const) : [])]),
+    ];
+  }
+
+  return {
+    /** @param attempts how many of the last attempts; null: the caller may not see them */
+    async report(
+      realm: string,
+      userId: string,
+      { clientId, attempts }: { clientId: string | undefined; attempts: number | null },
+    ): Promise<SignInReport> {
+      const loaded = await userOf(realm, userId);
+      const { user, standing } = loaded;
+      const policy = await settingsOf(realm);
+      const lock = await credentials.lockout(realm, userId);
+      const situation = { clientId, level: 0, deviceKnown: true, proven: [] };
+      const { path, shown } = await walk(realm, userId, loaded, { situation, risk: undefined });
+      const rows = attempts === null ? null : await store.lastAttempts(sql, realm, userId, attempts);
+      const obstacles = obstaclesOf(loaded, lock, path, shown);
+      return {
+        userId,
+        username: user.username,
+        canSignIn: obstacles.length === 0,
+        obstacles,
+        enabled: standing.enabled,
+        lock: { ...lock, message: lockWords(lock) },
+        requiredActions: actionsOf(standing, policy),
+        path: shown,
+        attempts: rows?.map(attemptOf) ?? null,
+      };
+    },
+
+    async simulate(realm: string, userId: string, situation: Wanted): Promise<SignInSimulation> {
+      const loaded = await userOf(realm, userId);
+      const policy = await settingsOf(realm);
+      const { riskBand: band, ipAddress: address, deviceKnown } = situation;
+      if (!policy.riskPolicyEnabled || band !== undefined) {
+        const given = policy.riskPolicyEnabled && band ? { band, action: policy[BANDS[band]] } : undefined;
+        return { path: (await walk(realm, userId, loaded, { situation, risk: given })).shown, risk: null };
+      }
+      const some = deviceKnown || (await risk.hasKnownDevice(realm, userId));
+      const found = await risk.assess(realm, policy, userId, {
+        address,
+        where: { country: undefined, place: undefined },
+        signals: [],
+        deviceKnown: some ? deviceKnown : undefined,
+      });
+      const { shown } = await walk(realm, userId, loaded, { situation, risk: found });
+      return { path: shown, risk: shownRisk(found) };
+    },
+  };
+}
+export type SignInReports = ReturnType<typeof createSignInReports>;
+
+function lockWords({ locked, lockedUntil, rule, failures }: Lockout): string {
+  if (!locked || lockedUntil === null)
+    return failures === 0 ? 'Not locked' : `Not locked; ${failures} failed attempts are counted`;
+  const until = new Date(lockedUntil).toISOString();
+  return rule === 'codes-of-a-day'
+    ? `Locked until ${until}: too many wrong codes in a day`
+    : `Locked until ${until}: ${failures} failed attempts in a row`;
+}
+
+function obstaclesOf(
+  { user, standing }: { user: store.ReportedUser; standing: PersonStanding },
+  lock: Lockout,
+  path: Path,
+  { message }: SignInPath,
+): SignInReport['obstacles'] {
+  const found: SignInReport['obstacles'] = [];
+  if (!standing.enabled) found.push({ code: 'disabled', message: 'The user is disabled' });
+  if (lock.locked) found.push({ code: 'locked', message: lockWords(lock) });
+  if (path.ends === 'stuck') {
+    const [first] = path.steps;
+    const code = user.reported ? 'password-reported' : path.steps.length === 1 && first ? 'no-way' : 'step-impossible';
+    const reported = 'The user reported the password as stolen: set a new one, or send a link to choose one';
+    found.push({ code, message: user.reported ? reported : message });
+  }
+  if (path.ends === 'refused' && path.because !== 'disabled')
+    found.push({ code: path.because === 'risk' ? 'risk-denied' : 'flow-refuses', message });
+  return found;
+}
