@@ -19,6 +19,7 @@ import { registerRotateKeys } from './commands/keys.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerManagers } from './commands/managers.ts';
 import { registerSessions, registerUsers } from './commands/people.ts';
+import { registerPreview } from './commands/preview.ts';
 import { registerStatus } from './commands/status.ts';
 import { registerSync } from './commands/sync.ts';
 import { registerValidate } from './commands/validate.ts';
@@ -33,7 +34,7 @@ import { writeLine } from './output.ts';
 const groups: [string, Register[]][] = [
   ['Declaring:', [registerApply, registerDiff, registerValidate]],
   ['Realms:', [registerExport, registerImport, registerHistory, registerUndo, registerManagers, registerRotateKeys]],
-  ['Looking:', [registerGet, registerDescribe, registerWhy, registerEvents, registerStatus]],
+  ['Looking:', [registerGet, registerDescribe, registerWhy, registerPreview, registerEvents, registerStatus]],
   [
     'Changing at run time:',
     [registerCreate, registerEdit, registerDelete, registerUsers, registerSessions, registerSync],

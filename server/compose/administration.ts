@@ -40,6 +40,8 @@ import { scimTokenRoutes } from '../features/operations/scim/token-routes.ts';
 import { createScimTokens } from '../features/operations/scim/tokens.ts';
 import { signInReportRoutes } from '../features/operations/sign-in-report/routes.ts';
 import { createSignInReports } from '../features/operations/sign-in-report/service.ts';
+import { tokenPreviewRoutes } from '../features/operations/token-preview/routes.ts';
+import { createTokenPreviews } from '../features/operations/token-preview/service.ts';
 import { agentRoutes } from '../features/people/agents/routes.ts';
 import { createAgents } from '../features/people/agents/service.ts';
 import { enrolmentTokenRoutes } from '../features/people/devices/routes.ts';
@@ -153,4 +155,5 @@ function mountUsers(admin: FastifyInstance, deps: Operations): void {
 function mountInsight(admin: FastifyInstance, deps: Operations): void {
   const may = createMay(deps);
   signInReportRoutes(admin, { ...deps, may, reports: createSignInReports(deps) });
+  tokenPreviewRoutes(admin, { may, previews: createTokenPreviews(deps) });
 }

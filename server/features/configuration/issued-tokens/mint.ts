@@ -55,6 +55,32 @@ export interface Minted {
   jti: string;
 }
 
+/** A service account's token that is asked for. */
+export interface ClientsToken {
+  scopes: readonly ScopeView[];
+  jkt: Bound;
+  resources?: readonly string[];
+  ttlSeconds?: number;
+  claims?: Readonly<Record<string, unknown>>;
+}
+/** A user's tokens that are asked for. */
+export interface PersonsTokens {
+  person: Person;
+  jkt: Bound;
+  /** The `sub` that the grant began with, if it isn't the user's id. */
+  about?: string | undefined;
+  scopes: readonly ScopeView[];
+  openid: boolean;
+  resources: readonly string[];
+  signedIn: SignedIn;
+  gid: string;
+  nonce?: string | undefined;
+  /** The claims that the application asked for by name. */
+  claims?: AskedClaims | undefined;
+  /** The party that acts for the user, and the end of its time. */
+  acting?: Acting | undefined;
+}
+
 /** The scopes that are listed in the token's `scope`. */
 const shown = (scopes: readonly ScopeView[]): string[] => scopes.filter((s) => s.inTokenScope).map((s) => s.name);
 
@@ -110,6 +136,101 @@ export function createMint({
     return { iss: await settings.issuer(realm), iat, exp: iat + expiresIn, expiresIn, jti: newId() };
   }
 
+  async function clientsClaims(
+    realm: string,
+    client: ClientView,
+    { scopes, resources = [], ttlSeconds, claims = {}, jkt }: ClientsToken,
+  ) {
+    if (await isPerson(sql, realm, client.clientId)) throw namedAsPerson();
+    const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
+    const scope = shown(scopes).join(' ');
+    const said = saidFor(client, scopes);
+    return {
+      claims: {
+        ...claimsOf(said, { roles: client.roles }, 'accessToken'),
+        ...claims,
+        ...marks(resources),
+        iss,
+        sub: client.clientId,
+        aud: one(audience(resources.length > 0 ? resources : [iss], said)),
+        exp,
+        iat,
+        jti,
+        client_id: client.clientId,
+        scope: scope || undefined,
+        cnf: jkt === undefined ? undefined : { jkt },
+      },
+      scope,
+      expiresIn,
+      jti,
+    };
+  }
+
+  async function personsClaims(
+    realm: string,
+    client: ClientView,
+    {
+      person,
+      about: begun = person.id,
+      scopes,
+      openid,
+      resources,
+      signedIn: { sid, authTime, acr, amr },
+      gid,
+      nonce,
+      claims = { idToken: [], userinfo: [] },
+      acting,
+      jkt,
+    }: PersonsTokens,
+  ) {
+    const subject = await subjects.of(realm, client, person);
+    if (subject?.sub !== begun)
+      throw new OAuthError('invalid_grant', 'Applications know this person by another name now');
+    const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, undefined, acting?.until);
+    const scope = [...(openid ? [OPENID] : []), ...shown(scopes)].join(' ');
+    const asked = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
+    const said = saidFor(client, scopes);
+    // RFC 8693 §4.1
+    const act = acting?.by
+      ? { iss: await settings.issuer(acting.by.realm), sub: acting.by.sub, act: acting.before }
+      : acting?.before;
+    const about = { auth_time: authTime, acr, amr, sid, ...(act && { act }) };
+    const session = { sid, authTime, acr, amr };
+    const access = {
+      ...claimsOf(said, person, 'accessToken', session),
+      ...marks(resources),
+      iss,
+      ...subject,
+      aud: one(audience(asked, said)),
+      exp,
+      iat,
+      jti,
+      client_id: client.clientId,
+      scope: scope || undefined,
+      ...(client.mayActClient !== null && { may_act: { client_id: client.mayActClient } }),
+      ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
+      gid,
+      cnf: jkt === undefined ? undefined : { jkt },
+      ...about,
+    };
+    /** @param atHash binds the ID token to the access token */
+    const idToken = (atHash: string) => ({
+      ...namedClaims(offeredTo(client), person, claims.idToken, session),
+      // OIDC Core §5.4: with an access token, userinfo returns the claims of scopes.
+      ...(client.idTokenUserinfoClaims && claimsOf(said, person, 'userinfo', session)),
+      ...claimsOf(said, person, 'idToken', session),
+      iss,
+      ...subject,
+      aud: client.clientId,
+      exp,
+      iat,
+      nonce,
+      at_hash: atHash,
+      ...about,
+    });
+    return { access, idToken, scope, expiresIn, jti };
+  }
+
   return {
     /**
      * A token with a person's or client's permissions at one resource server, without identity claims. UMA 2.0 Grant §1.3.
@@ -158,139 +279,36 @@ export function createMint({
     },
 
     /** A service account's token, `sub` being the clientId (RFC 9068 §2.2). `claims` adds context (workload identity). */
-    async forClient(
-      realm: string,
-      client: ClientView,
-      {
-        scopes,
-        resources = [],
-        ttlSeconds,
-        claims = {},
-        jkt,
-      }: {
-        scopes: readonly ScopeView[];
-        jkt: Bound;
-        resources?: readonly string[];
-        ttlSeconds?: number;
-        claims?: Readonly<Record<string, unknown>>;
-      },
-    ): Promise<Minted> {
-      if (await isPerson(sql, realm, client.clientId)) throw namedAsPerson();
-      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
-      const scope = shown(scopes).join(' ');
-      const said = saidFor(client, scopes);
+    async forClient(realm: string, client: ClientView, wanted: ClientsToken): Promise<Minted> {
+      const { claims, scope, expiresIn, jti } = await clientsClaims(realm, client, wanted);
       const accessToken = await tokens.sign(
         realm,
         { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
-        {
-          ...claimsOf(said, { roles: client.roles }, 'accessToken'),
-          ...claims,
-          ...marks(resources),
-          iss,
-          sub: client.clientId,
-          aud: one(audience(resources.length > 0 ? resources : [iss], said)),
-          exp,
-          iat,
-          jti,
-          client_id: client.clientId,
-          scope: scope || undefined,
-          cnf: jkt === undefined ? undefined : { jkt },
-        },
+        claims,
       );
       return { accessToken, expiresIn, scope, jti };
     },
 
     /**
      * A user's access token, and with `openid` an ID token.
-     * @param about the `sub` that the grant began with, if it isn't the user's id
      * @throws OAuthError `invalid_grant` if the subject has changed since, which no refresh may do (OIDC Core §12.2)
      */
-    async forPerson(
-      realm: string,
-      client: ClientView,
-      {
-        person,
-        about: begun = person.id,
-        scopes,
-        openid,
-        resources,
-        signedIn: { sid, authTime, acr, amr },
-        gid,
-        nonce,
-        claims = { idToken: [], userinfo: [] },
-        acting,
-        jkt,
-      }: {
-        person: Person;
-        jkt: Bound;
-        about?: string | undefined;
-        scopes: readonly ScopeView[];
-        openid: boolean;
-        resources: readonly string[];
-        signedIn: SignedIn;
-        gid: string;
-        nonce?: string | undefined;
-        /** The claims that the application asked for by name. */
-        claims?: AskedClaims | undefined;
-        /** The party that acts for the user, and the end of its time. */
-        acting?: Acting | undefined;
-      },
-    ): Promise<Minted> {
-      const subject = await subjects.of(realm, client, person);
-      if (subject?.sub !== begun)
-        throw new OAuthError('invalid_grant', 'Applications know this person by another name now');
-      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, undefined, acting?.until);
-      const scope = [...(openid ? [OPENID] : []), ...shown(scopes)].join(' ');
-      const asked = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
-      const said = saidFor(client, scopes);
-      // RFC 8693 §4.1
-      const act = acting?.by
-        ? { iss: await settings.issuer(acting.by.realm), sub: acting.by.sub, act: acting.before }
-        : acting?.before;
-      const about = { auth_time: authTime, acr, amr, sid, ...(act && { act }) };
-      const session = { sid, authTime, acr, amr };
+    async forPerson(realm: string, client: ClientView, wanted: PersonsTokens): Promise<Minted> {
+      const { access, idToken: ofIdToken, scope, expiresIn, jti } = await personsClaims(realm, client, wanted);
       const accessToken = await tokens.sign(
         realm,
         { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
-        {
-          ...claimsOf(said, person, 'accessToken', session),
-          ...marks(resources),
-          iss,
-          ...subject,
-          aud: one(audience(asked, said)),
-          exp,
-          iat,
-          jti,
-          client_id: client.clientId,
-          scope: scope || undefined,
-          ...(client.mayActClient !== null && { may_act: { client_id: client.mayActClient } }),
-          ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
-          gid,
-          cnf: jkt === undefined ? undefined : { jkt },
-          ...about,
-        },
+        access,
       );
-      if (!openid) return { accessToken, expiresIn, scope, jti };
-      const idToken = await tokens.sign(
-        realm,
-        { typ: 'JWT', algorithm: client.idTokenSignedResponseAlg },
-        {
-          ...namedClaims(offeredTo(client), person, claims.idToken, session),
-          // OIDC Core §5.4: with an access token, userinfo returns the claims of scopes.
-          ...(client.idTokenUserinfoClaims && claimsOf(said, person, 'userinfo', session)),
-          ...claimsOf(said, person, 'idToken', session),
-          iss,
-          ...subject,
-          aud: client.clientId,
-          exp,
-          iat,
-          nonce,
-          at_hash: halfHash(accessToken, client.idTokenSignedResponseAlg),
-          ...about,
-        },
-      );
+      if (!wanted.openid) return { accessToken, expiresIn, scope, jti };
+      const algorithm = client.idTokenSignedResponseAlg;
+      const idToken = await tokens.sign(realm, { typ: 'JWT', algorithm }, ofIdToken(halfHash(accessToken, algorithm)));
       return { accessToken, idToken, expiresIn, scope, jti };
     },
+
+    /** The claims that {@link forPerson} and {@link forClient} sign. Nothing is issued. */
+    personsClaims,
+    clientsClaims,
   };
 }
 export type Mint = ReturnType<typeof createMint>;
