@@ -20,6 +20,7 @@ import { registerLogin } from './commands/login.ts';
 import { registerManagers } from './commands/managers.ts';
 import { registerSessions, registerUsers } from './commands/people.ts';
 import { registerPreview } from './commands/preview.ts';
+import { registerSearch } from './commands/search.ts';
 import { registerStatus } from './commands/status.ts';
 import { registerSync } from './commands/sync.ts';
 import { registerValidate } from './commands/validate.ts';
@@ -34,7 +35,10 @@ import { writeLine } from './output.ts';
 const groups: [string, Register[]][] = [
   ['Declaring:', [registerApply, registerDiff, registerValidate]],
   ['Realms:', [registerExport, registerImport, registerHistory, registerUndo, registerManagers, registerRotateKeys]],
-  ['Looking:', [registerGet, registerDescribe, registerWhy, registerPreview, registerEvents, registerStatus]],
+  [
+    'Looking:',
+    [registerGet, registerSearch, registerDescribe, registerWhy, registerPreview, registerEvents, registerStatus],
+  ],
   [
     'Changing at run time:',
     [registerCreate, registerEdit, registerDelete, registerUsers, registerSessions, registerSync],

@@ -1,5 +1,6 @@
 // The kinds of run-time data, of which a realm may have any number, as `get` and `describe` show them.
 import { type Event, listEvents } from '../server/contract/events.ts';
+import { listExpiring, listUnusedClients } from '../server/contract/expiring.ts';
 import { createInvitation, listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
 import { deletePushToken, listMessages, listPushTokens, registerPushToken } from '../server/contract/messages.ts';
 import {
@@ -55,6 +56,40 @@ const invitations = kind({
     { head: 'EXPIRES', cell: (i) => time(i.expiresAt) },
     // only the response to its creation contains the link
     { head: 'LINK', cell: (i) => text('link' in i && typeof i.link === 'string' ? i.link : null), wide: true },
+  ],
+});
+
+const expiring = kind({
+  plural: 'expiring',
+  singular: 'expiring-thing',
+  help: 'what ends within 30 days: secrets, certificates, invitations, tokens, agents and their reviews',
+  inRealm: true,
+  routes: { list: listExpiring },
+  nameOf: ({ kind: what, name }) => `${what}/${name}`,
+  columns: [
+    { head: 'WHAT', cell: (e) => e.kind },
+    { head: 'NAME', cell: (e) => e.name },
+    { head: 'ENDS', cell: (e) => time(e.expiresAt) },
+    { head: 'ENDED', cell: (e) => yes(e.expired) },
+    { head: 'MEANING', cell: (e) => e.message, wide: true },
+    { head: 'ID', cell: (e) => e.id, wide: true },
+  ],
+});
+
+const unusedClients = kind({
+  plural: 'unused-clients',
+  singular: 'unused-client',
+  help: 'clients that got no token for 90 days',
+  inRealm: true,
+  routes: { list: listUnusedClients },
+  nameOf: ({ clientId }) => clientId,
+  columns: [
+    { head: 'CLIENT', cell: (c) => c.clientId },
+    { head: 'NAME', cell: (c) => text(c.name) },
+    { head: 'ENABLED', cell: (c) => yes(c.enabled) },
+    { head: 'LAST USED', cell: (c) => time(c.lastUsedAt) },
+    { head: 'COUNTED SINCE', cell: (c) => time(c.countedSince) },
+    { head: 'ID', cell: (c) => c.id, wide: true },
   ],
 });
 
@@ -220,4 +255,6 @@ export const runTimeKinds: readonly Kind[] = [
   pushTokens,
   scimTokens,
   initialAccessTokens,
+  expiring,
+  unusedClients,
 ];

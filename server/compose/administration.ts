@@ -33,11 +33,15 @@ import { adminLoginPages } from '../features/operations/admin-access/pages.ts';
 import { adminAccessRoutes } from '../features/operations/admin-access/routes.ts';
 import { type AdminSurface, guardAdmin } from '../features/operations/admin-access/surface.ts';
 import { eventRoutes } from '../features/operations/events/routes.ts';
+import { listRoutes } from '../features/operations/lists/routes.ts';
+import { createLists } from '../features/operations/lists/service.ts';
 import { monitoringAdminRoutes } from '../features/operations/monitoring/admin-routes.ts';
 import { countRequests } from '../features/operations/monitoring/routes.ts';
 import { scimTargetRoutes } from '../features/operations/scim/provision-routes.ts';
 import { scimTokenRoutes } from '../features/operations/scim/token-routes.ts';
 import { createScimTokens } from '../features/operations/scim/tokens.ts';
+import { searchRoutes } from '../features/operations/search/routes.ts';
+import { createSearch } from '../features/operations/search/service.ts';
 import { signInReportRoutes } from '../features/operations/sign-in-report/routes.ts';
 import { createSignInReports } from '../features/operations/sign-in-report/service.ts';
 import { tokenPreviewRoutes } from '../features/operations/token-preview/routes.ts';
@@ -156,4 +160,6 @@ function mountInsight(admin: FastifyInstance, deps: Operations): void {
   const may = createMay(deps);
   signInReportRoutes(admin, { ...deps, may, reports: createSignInReports(deps) });
   tokenPreviewRoutes(admin, { may, previews: createTokenPreviews(deps) });
+  searchRoutes(admin, createSearch(deps));
+  listRoutes(admin, { ...deps, may, lists: createLists(deps) });
 }

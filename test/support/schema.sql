@@ -252,6 +252,9 @@ create table client (
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE INDEX client_backchannel_logout ON client USING btree (realm_id) WHERE (backchannel_logout_uri IS NOT NULL);
+CREATE INDEX client_names ON client USING gin (lower(((client_id || '
+'::text) || COALESCE(name, ''::text))) gin_trgm_ops);
+CREATE INDEX client_previous_secret ON client USING btree (realm_id, previous_secret_expires_at) WHERE (previous_secret_expires_at IS NOT NULL);
 CREATE UNIQUE INDEX client_client_id ON client USING btree (realm_id, client_id);
 
 create table client_activity (
@@ -326,6 +329,15 @@ create table client_scope_link (
   constraint client_scope_link_realm_id_scope_id_fkey FOREIGN KEY (realm_id, scope_id) REFERENCES client_scope(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX client_scope_link_scope ON client_scope_link USING btree (realm_id, scope_id);
+
+create table client_use (
+  realm_id text not null,
+  client uuid not null,
+  since timestamp with time zone not null,
+  used_at timestamp with time zone,
+  primary key (realm_id, client),
+  constraint client_use_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
+);
 
 create table code_guess (
   realm_id text not null,
@@ -851,6 +863,7 @@ create table invitation (
   constraint invitation_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint invitation_realm_id_organization_id_fkey FOREIGN KEY (realm_id, organization_id) REFERENCES organization(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX invitation_end ON invitation USING btree (realm_id, expires_at);
 CREATE INDEX invitation_expiry ON invitation USING btree (expires_at);
 CREATE INDEX invitation_organization ON invitation USING btree (realm_id, organization_id);
 CREATE UNIQUE INDEX invitation_link ON invitation USING btree (realm_id, link_hash);
@@ -993,6 +1006,8 @@ create table organization (
   primary key (realm_id, id),
   constraint organization_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX organization_names ON organization USING gin (lower(((name || '
+'::text) || COALESCE(display_name, ''::text))) gin_trgm_ops);
 CREATE UNIQUE INDEX organization_name ON organization USING btree (realm_id, name);
 
 create table organization_domain (
@@ -1176,6 +1191,8 @@ create table realm (
   constraint realm_realm_id_check CHECK ((realm_id ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );
 CREATE INDEX realm_being_deleted ON realm USING btree (realm_id) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX realm_names ON realm USING gin (lower(((realm_id || '
+'::text) || COALESCE((settings ->> 'displayName'::text), ''::text))) gin_trgm_ops);
 CREATE UNIQUE INDEX realm_own_issuer ON realm USING btree (own_issuer);
 
 create table realm_key (
@@ -1281,6 +1298,7 @@ create table role (
   constraint role_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
   constraint role_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX role_names ON role USING gin (lower(name) gin_trgm_ops);
 CREATE UNIQUE INDEX role_client_name ON role USING btree (realm_id, client, name) WHERE (client IS NOT NULL);
 CREATE UNIQUE INDEX role_realm_name ON role USING btree (realm_id, name) WHERE (client IS NULL);
 
@@ -1638,6 +1656,7 @@ create table user_group (
   constraint user_group_realm_id_parent_id_fkey FOREIGN KEY (realm_id, parent_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX user_group_folded_path ON user_group USING btree (realm_id, lower(path));
+CREATE INDEX user_group_names ON user_group USING gin (lower(name) gin_trgm_ops);
 CREATE INDEX user_group_parent ON user_group USING btree (realm_id, parent_id);
 CREATE INDEX user_group_shown_path ON user_group USING btree (realm_id, lower(replace(path, '%2F'::text, '/'::text)));
 CREATE UNIQUE INDEX user_group_path ON user_group USING btree (realm_id, path);

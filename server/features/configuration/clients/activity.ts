@@ -1,4 +1,4 @@
-// Records which clients get tokens, by the hour. Events are counted in the process and written together each second,
+// Records which clients get tokens, by the hour, and the hour of each client's last token. Events are counted in the process and written together each second,
 // outside of all requests. A process that ends abruptly loses up to a second's counts. Decisions "Import, export,
 // plan".
 import type { EventType } from '../../../contract/events.ts';
@@ -56,12 +56,20 @@ export function createClientActivity({
     const rows = counts.map((row) => ({ ...row, hour: new Date(row.hour) }));
     if (rows.length === 0) return;
     await sql`
+      with counted as materialized (
+        select c.realm_id, c.id, w.hour, w.tokens
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as w (realm text, client text, hour timestamptz, tokens int)
+          join client c on c.realm_id = w.realm and c.client_id = w.client
+        order by 1, 2, 3
+        for key share of c
+      ), used as (
+        insert into client_use (realm_id, client, since, used_at)
+        select realm_id, id, max(hour), max(hour) from counted group by 1, 2 order by 1, 2
+        on conflict (realm_id, client) do update set used_at = excluded.used_at
+          where client_use.used_at is null or client_use.used_at < excluded.used_at
+      )
       insert into client_activity (realm_id, client, hour, tokens)
-      select c.realm_id, c.id, w.hour, w.tokens
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as w (realm text, client text, hour timestamptz, tokens int)
-        join client c on c.realm_id = w.realm and c.client_id = w.client
-      order by 1, 2, 3
-      for key share of c
+      select realm_id, id, hour, tokens from counted order by 1, 2, 3
       on conflict (realm_id, client, hour) do update set tokens = client_activity.tokens + excluded.tokens`;
   }
   const failed = (err: unknown) => log.warn({ err }, 'Which clients got tokens could not be written down');

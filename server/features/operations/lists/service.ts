@@ -1,0 +1,90 @@
+// Owns: lists of what needs an administrator: what ends soon in a realm, and clients that nobody uses.
+// Does not own: the hour of a client's last token (clients/activity.ts), reviews of agents (people/agents).
+// Implements: decisions "Lists".
+import { X509Certificate } from 'node:crypto';
+import { DAY_MS } from '../../../contract/durations.ts';
+import type { ExpiringKind, ExpiringThing, UnusedClient } from '../../../contract/expiring.ts';
+import type { Permission } from '../../../contract/permissions.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Reach } from '../../../domain/reach.ts';
+import * as store from './store.ts';
+
+/** The permission to see each kind. */
+export const readsOf: Record<ExpiringKind, Permission> = {
+  'client-secret': 'clients:read',
+  'key-certificate': 'keys:read',
+  'saml-client-certificate': 'saml-clients:read',
+  invitation: 'users:read',
+  'initial-access-token': 'clients:read',
+  'scim-token': 'users:read',
+  agent: 'agents:read',
+  'agent-review': 'agents:read',
+};
+
+const words: Record<ExpiringKind, (name: string) => string> = {
+  'client-secret': (name) => `The former secret of the client ${name}, which a newer one replaces`,
+  'key-certificate': (name) => `The certificate of the signing key ${name}`,
+  'saml-client-certificate': (name) => `A certificate of the SAML client ${name}`,
+  invitation: (name) => `The invitation of ${name}`,
+  'initial-access-token': () => 'A token by which clients register themselves',
+  'scim-token': (name) => `The SCIM token ${name}`,
+  agent: (name) => `The agent ${name}`,
+  'agent-review': (name) => `The review of the agent ${name}, which is suspended without one`,
+};
+
+/** Unreadable certificates are reported where they are used. */
+function endOf({ certificate }: store.CertificateRow): Date | undefined {
+  try {
+    const pem = certificate.includes('-----BEGIN');
+    return new X509Certificate(pem ? certificate : Buffer.from(certificate, 'base64')).validToDate;
+  } catch {
+    return undefined;
+  }
+}
+
+export function createLists({ sql, now }: { sql: Sql; now: () => Date }) {
+  const isDated = (kind: ExpiringKind): kind is store.DatedKind => (store.datedKinds as string[]).includes(kind);
+
+  async function endsOf(realm: string, kind: ExpiringKind, until: Date, limit: number): Promise<store.EndRow[]> {
+    if (isDated(kind)) return store.endsOf(sql, kind, { realm, until, limit });
+    const rows = await (kind === 'key-certificate' ? store.keyCertificates : store.samlCertificates)(sql, realm);
+    return rows.flatMap((row) => {
+      const at = endOf(row);
+      return at && at <= until ? [{ id: row.id, name: row.name, at }] : [];
+    });
+  }
+
+  return {
+    /** The soonest first. */
+    async expiring(
+      realm: string,
+      kinds: readonly ExpiringKind[],
+      { days, limit }: { days: number; limit: number },
+    ): Promise<ExpiringThing[]> {
+      const at = now();
+      const until = new Date(at.getTime() + days * DAY_MS);
+      const found: ExpiringThing[] = [];
+      for (const kind of kinds)
+        for (const { id, name, at: end } of await endsOf(realm, kind, until, limit))
+          found.push({ kind, id, name, expiresAt: end.getTime(), expired: end <= at, message: words[kind](name) });
+      return found.sort((a, b) => a.expiresAt - b.expiresAt).slice(0, limit);
+    },
+
+    async unusedClients(
+      realm: string,
+      { days, ...page }: { days: number; after: string; limit: number; reach: Reach | undefined },
+    ): Promise<UnusedClient[]> {
+      const before = new Date(now().getTime() - days * DAY_MS);
+      const rows = await store.unusedClients(sql, realm, { ...page, before });
+      return rows.map(({ id, client_id: clientId, name, enabled, used_at, since }) => ({
+        id,
+        clientId,
+        name,
+        enabled,
+        lastUsedAt: used_at?.getTime() ?? null,
+        countedSince: since.getTime(),
+      }));
+    },
+  };
+}
+export type Lists = ReturnType<typeof createLists>;

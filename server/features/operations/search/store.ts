@@ -1,0 +1,170 @@
+// SQL of the search. Each statement finds its rows by an index over the names of all realms (migration 0760), and returns
+// a bounded number of them.
+import type { SearchKind } from '../../../contract/search.ts';
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { clientReached, groupReached, type Reach, userReached } from '../../../domain/reach.ts';
+import { userMatches } from '../../../domain/user-search.ts';
+
+/** Where the caller may see a kind: every realm, or some; and single groups and clients of the home realm. */
+export interface Visible {
+  realms: 'all' | readonly string[];
+  limited: { realm: string; reach: Reach } | undefined;
+}
+export interface HitRow {
+  realm: string;
+  id: string;
+  name: string;
+  detail: string | null;
+}
+/** How the text is compared: the whole name, a part of it, or the id. */
+export type Match = 'whole' | 'part' | 'id';
+
+interface Table {
+  from: Fragment;
+  columns: Fragment;
+  /** The indexed text of the names: one line for each. */
+  names: Fragment;
+  /** How many lines the text has. */
+  lines: 1 | 2;
+}
+type Plain = Exclude<SearchKind, 'user'>;
+
+const tables: Record<Plain, Table> = {
+  realm: {
+    from: fragment`realm t`,
+    columns: fragment`t.realm_id as realm, t.realm_id as id, t.realm_id as name, t.settings ->> 'displayName' as detail`,
+    names: fragment`lower(t.realm_id || E'\\n' || coalesce(t.settings ->> 'displayName', ''))`,
+    lines: 2,
+  },
+  client: {
+    from: fragment`client t`,
+    columns: fragment`t.realm_id as realm, t.id, t.client_id as name, t.name as detail`,
+    names: fragment`lower(t.client_id || E'\\n' || coalesce(t.name, ''))`,
+    lines: 2,
+  },
+  group: {
+    from: fragment`user_group t`,
+    columns: fragment`t.realm_id as realm, t.id, t.path as name, null as detail`,
+    names: fragment`lower(t.name)`,
+    lines: 1,
+  },
+  role: {
+    from: fragment`role t`,
+    columns: fragment`t.realm_id as realm, t.id, t.name, (
+      select c.client_id from client c where c.realm_id = t.realm_id and c.id = t.client) as detail`,
+    names: fragment`lower(t.name)`,
+    lines: 1,
+  },
+  organization: {
+    from: fragment`organization t`,
+    columns: fragment`t.realm_id as realm, t.id, t.name, t.display_name as detail`,
+    names: fragment`lower(t.name || E'\\n' || coalesce(t.display_name, ''))`,
+    lines: 2,
+  },
+};
+
+/** Whether the database has the indexes of trigrams. */
+export async function hasTrigrams(sql: Sql): Promise<boolean> {
+  const [found] =
+    await sql`select where to_regclass('client_names') is not null and to_regclass('realm_user_search') is not null`;
+  return found !== undefined;
+}
+
+const reachedIn = (kind: Plain, { realm, reach }: NonNullable<Visible['limited']>): Fragment | undefined => {
+  if (kind === 'group') return fragment`(t.realm_id = ${realm} ${groupReached(realm, reach)})`;
+  return kind === 'client' ? fragment`(t.realm_id = ${realm} ${clientReached(realm, reach)})` : undefined;
+};
+
+/** Condition on rows `t`: the caller may see them. */
+function seen(kind: Plain, { realms, limited }: Visible): Fragment {
+  if (realms === 'all') return fragment`true`;
+  const whole = fragment`t.realm_id = any(${realms}::text[])`;
+  const reached = limited && reachedIn(kind, limited);
+  return reached ? fragment`(${whole} or ${reached})` : whole;
+}
+
+const escaped = (q: string): string => q.replace(/[\\%_]/g, (c) => `\\${c}`);
+
+/** Condition: a line of `names` is the text, or has it anywhere or (without trigrams) the first line begins with it. */
+function matching(
+  { names, lines }: Pick<Table, 'names' | 'lines'>,
+  q: string,
+  match: Match,
+  anywhere: boolean,
+): Fragment {
+  const text = escaped(q.toLowerCase());
+  if (match === 'part') return fragment`${names} like ${anywhere ? `%${text}%` : `${text}%`}`;
+  if (lines === 1) return fragment`${names} like ${text}`;
+  const first = fragment`${names} like ${`${text}\n%`}`;
+  return anywhere ? fragment`(${first} or ${names} like ${`%\n${text}`})` : first;
+}
+
+export interface Wanted {
+  q: string;
+  match: Match;
+  /** The database has trigrams. */
+  anywhere: boolean;
+  visible: Visible;
+  limit: number;
+}
+
+export async function find(sql: Sql, kind: Plain, { q, match, anywhere, visible, limit }: Wanted): Promise<HitRow[]> {
+  const table = tables[kind];
+  if (match === 'id') {
+    if (kind === 'realm') return [];
+    const realms = realmsOf(visible);
+    return sql<HitRow>`
+      select t.* from ${realms} cross join lateral (
+        select ${table.columns} from ${table.from}
+        where t.realm_id = r.realm_id and t.id = ${q}::uuid and ${seen(kind, visible)}) t limit ${limit}`;
+  }
+  return sql<HitRow>`
+    select ${table.columns} from ${table.from}
+    where ${matching(table, q, match, anywhere)} and ${seen(kind, visible)} limit ${limit}`;
+}
+
+/** The realms in which an id is looked up, as rows `r`. */
+const realmsOf = ({ realms, limited }: Visible): Fragment =>
+  realms === 'all'
+    ? fragment`realm r`
+    : fragment`unnest(${[...new Set([...realms, ...(limited ? [limited.realm] : [])])]}::text[]) as r (realm_id)`;
+
+const userColumns = fragment`t.realm_id as realm, t.id, t.username as name, t.email as detail`;
+const userText = fragment`search_form(t.username || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.first_name, '') || ' ' || coalesce(t.last_name, ''))`;
+
+export async function findUsers(sql: Sql, { q, match, anywhere, visible, limit }: Wanted): Promise<HitRow[]> {
+  const where = seenUsers(visible);
+  if (match === 'id')
+    return sql<HitRow>`
+      select t.* from ${realmsOf(visible)} cross join lateral (
+        select ${userColumns} from realm_user t
+        where t.realm_id = r.realm_id and t.id = ${q}::uuid and ${where}) t limit ${limit}`;
+  const text = escaped(q);
+  if (anywhere) {
+    const matches =
+      match === 'part'
+        ? fragment`${userText} like search_form(${`%${text}%`}::text)`
+        : fragment`(${userText} like search_form(${`${text}\n%`}::text) or ${userText} like search_form(${`%\n${text}\n%`}::text))`;
+    return sql<HitRow>`select ${userColumns} from realm_user t where ${matches} and ${where} limit ${limit}`;
+  }
+  const [realm] =
+    visible.realms === 'all' ? [] : [...visible.realms, ...(visible.limited ? [visible.limited.realm] : [])];
+  if (realm === undefined) return [];
+  const whole = fragment`(lower(u.username) = lower(${q}) or lower(u.email) = lower(${q}))`;
+  const found = match === 'part' ? await userMatches(sql, realm, `%${text}%`) : whole;
+  return sql<HitRow>`
+    select ${userColumns} from realm_user t
+    where t.realm_id = ${realm} and t.id in (select u.id from realm_user u where u.realm_id = ${realm} and ${found}) and ${where}
+    limit ${limit}`;
+}
+
+/** `userReached` is about the row `u`. */
+function seenUsers(visible: Visible): Fragment {
+  const { realms, limited } = visible;
+  if (realms === 'all') return fragment`true`;
+  const whole = fragment`t.realm_id = any(${realms}::text[])`;
+  if (!limited) return whole;
+  const { realm, reach } = limited;
+  return fragment`(${whole} or (t.realm_id = ${realm} and exists (
+    select from realm_user u where u.realm_id = t.realm_id and u.id = t.id and ${userReached(realm, reach)})))`;
+}
