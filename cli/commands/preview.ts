@@ -39,7 +39,7 @@ async function previewTokens(cli: Cli, word: string, { realm: option, output, us
     user === undefined ? undefined : String(Reflect.get((await users.find(scopeOfSearch, user)).value, 'id'));
   const { body } = await connection.client.call(previewToken, {
     params: { realm, id },
-    body: { userId, scope, resource },
+    query: { userId, scope, resource: resource.length > 0 ? resource.join(' ') : undefined },
     signal: cli.signal,
   });
   if (!body) throw new Refused('the server answered nothing');

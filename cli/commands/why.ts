@@ -56,15 +56,15 @@ async function whyUser(cli: Cli, word: string, options: Options): Promise<void> 
   const { client: clientId, flow, address: ipAddress, newBrowser, risk: riskBand, level } = options;
   const situated = [flow, ipAddress, newBrowser, riskBand, level].some((one) => one !== undefined);
   if (situated) {
-    const body = {
+    const query = {
       clientId,
       flow,
       ipAddress,
       riskBand,
-      deviceKnown: newBrowser === undefined,
+      deviceKnown: String(newBrowser === undefined),
       ...(level !== undefined && { level: numberOf('--level', level) }),
     };
-    const { body: simulated } = await client.call(simulateSignIn, { params, body, signal: cli.signal });
+    const { body: simulated } = await client.call(simulateSignIn, { params, query, signal: cli.signal });
     if (!simulated) throw new Refused('the server answered nothing');
     const lines = () => [`${found.name} in this situation`, ...riskLines(simulated.risk), ...pathLines(simulated.path)];
     print(cli.io, options.output, { value: simulated, table: () => lines().map(plain).join('\n') });

@@ -1,7 +1,7 @@
 // Why a user can or can't sign in, and which steps a sign-in would take. Nothing is written. Specification 2.1, 2.3;
 // decisions "Sign-in report".
 import { z } from 'zod';
-import { EpochMs, Id, name, RealmName } from './names.ts';
+import { EpochMs, Id, name, RealmName, text } from './names.ts';
 import { RiskReason } from './risk.ts';
 import { route } from './route.ts';
 import { Lockout } from './user-access.ts';
@@ -124,18 +124,22 @@ export const getSignInReport = route({
 export const SignInSituation = z.strictObject({
   clientId: ClientId.optional(),
   flow: name(255).optional().describe('The alias of a flow instead of the bound one; needs `flows:read`'),
-  level: z.int().min(0).max(9).default(0).describe('The level of assurance that the application asks for; 0: any'),
+  level: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(9)
+    .default(0)
+    .describe('The level of assurance that the application asks for; 0: any'),
   ipAddress: z
     .union([z.ipv4(), z.ipv6()])
     .optional()
     .describe('The browser’s; left out: an address that is not unusual'),
-  deviceKnown: z.boolean().default(true).describe('Whether the user has signed in with this browser before'),
+  deviceKnown: z.stringbool().default(true).describe('Whether the user has signed in with this browser before'),
   riskBand: Band.optional().describe('Left out: the band that the realm’s scorer gives for this address and browser'),
-  proven: z
-    .array(name(100))
-    .max(20)
-    .default([])
-    .describe('Ids of authenticators that a session of the user has proven already'),
+  proven: text(1000)
+    .optional()
+    .describe('Ids of authenticators that a session of the user has proven already, separated by commas'),
 });
 export const SignInSimulation = z
   .object({
@@ -146,7 +150,7 @@ export const SignInSimulation = z
 export type SignInSimulation = z.infer<typeof SignInSimulation>;
 
 export const simulateSignIn = route({
-  method: 'POST',
+  method: 'GET',
   path: `${at}/sign-in-simulation`,
   operationId: 'simulateSignIn',
   tag,
@@ -156,9 +160,7 @@ export const simulateSignIn = route({
   permission: 'users:read',
   reach: { user: 'userId' },
   params: ByUser,
-  body: SignInSituation,
-  example: { ipAddress: '192.0.2.7', deviceKnown: false, riskBand: 'medium' },
+  query: SignInSituation,
   response: SignInSimulation,
   problems: ['not-found'],
-  recordsNothing: true,
 });

@@ -2,7 +2,7 @@
 // Decisions "Token preview".
 import { z } from 'zod';
 import { claimSources } from './claims.ts';
-import { ById, Id, name, text } from './names.ts';
+import { ById, Id, text } from './names.ts';
 import { route } from './route.ts';
 
 const tag = 'token-preview';
@@ -52,11 +52,11 @@ export const TokenPreviewInput = z.strictObject({
     .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be names of scopes, separated by blanks')
     .optional()
     .describe('As the application asks for them; left out: the client’s default scopes, and `openid` for a user'),
-  resource: z.array(name(2048)).max(20).default([]).describe('RFC 8707: the resources that the token is for'),
+  resource: text(4000).optional().describe('RFC 8707: the resources that the token is for, separated by blanks'),
 });
 
 export const previewToken = route({
-  method: 'POST',
+  method: 'GET',
   path: '/admin/realms/:realm/clients/:id/token-preview',
   operationId: 'previewToken',
   tag,
@@ -66,9 +66,7 @@ export const previewToken = route({
   permission: 'clients:read',
   reach: { client: 'id' },
   params: ById,
-  body: TokenPreviewInput,
-  example: { scope: 'openid profile email' },
+  query: TokenPreviewInput,
   response: TokenPreview,
   problems: ['not-found', 'invalid-request'],
-  recordsNothing: true,
 });

@@ -36,8 +36,8 @@ async function report(query: Record<string, unknown> = {}, by: Client = server.a
   if (!body) throw new Error('no report');
   return body;
 }
-async function simulate(body: Record<string, unknown> = {}, by: Client = server.admin) {
-  const { body: answer } = await by.call(simulateSignIn, { params: { realm, userId: alice }, body });
+async function simulate(query: Record<string, unknown> = {}, by: Client = server.admin) {
+  const { body: answer } = await by.call(simulateSignIn, { params: { realm, userId: alice }, query });
   if (!answer) throw new Error('no simulation');
   return answer;
 }
@@ -113,7 +113,7 @@ test('where the realm demands a second factor, the report says that the user set
   await settings({ requireMfa: true });
   expect(stepsOf((await report()).path)).toEqual(['proof username-password', 'set-up otp']);
   expect((await enter()).heading).toBe('Set up a second factor');
-  const risky = await simulate({ deviceKnown: false, riskBand: 'high' });
+  const risky = await simulate({ deviceKnown: 'false', riskBand: 'high' });
   expect(risky.path.ends).toBe('signed-in');
   await settings({ riskPolicyEnabled: true, riskHighAction: 'step_up' });
   expect((await simulate({ riskBand: 'high' })).path).toMatchObject({
@@ -126,10 +126,10 @@ test('the simulation takes the address, the browser and the risk of the situatio
   await settings({ riskPolicyEnabled: true, riskMediumThreshold: 20, riskMediumAction: 'deny' });
   expect((await simulate()).path.ends).toBe('signed-in');
   await enter();
-  const strange = await simulate({ deviceKnown: false, ipAddress: '203.0.113.9' });
+  const strange = await simulate({ deviceKnown: 'false', ipAddress: '203.0.113.9' });
   expect(strange.risk?.findings.map(({ reason }) => reason)).toEqual(['new-device', 'new-network']);
   expect(strange.path).toMatchObject({ ends: 'refused', message: 'The realm’s risk policy refuses the sign-in' });
-  expect((await simulate({ deviceKnown: true })).path.ends).toBe('signed-in');
+  expect((await simulate({ deviceKnown: 'true' })).path.ends).toBe('signed-in');
   // the browser is new: a sign-in does what the simulation says
   expect((await enter()).url).not.toContain('/account');
   const [{ risk } = { risk: null }] = (await report()).attempts ?? [];
@@ -162,7 +162,7 @@ test('nothing is written: no event, no failure, no device', async () => {
   const count = async () => (await server.admin.call(listEvents, { params: { realm } })).body?.length;
   const before = await count();
   await report();
-  await simulate({ deviceKnown: false });
+  await simulate({ deviceKnown: 'false' });
   expect(await count()).toBe(before);
 });
 
@@ -206,8 +206,8 @@ test('who administers one group sees its members’ reports, no other’s, and n
   // a client that exists, and one that doesn't
   for (const clientId of ['spa', 'nothing'])
     await expect(report({ clientId }, plain, sal)).rejects.toMatchObject(forbidden);
-  const body = { flow: 'browser' };
-  await expect(plain.call(simulateSignIn, { params: { realm, userId: sal ?? '' }, body })).rejects.toMatchObject(
+  const query = { flow: 'browser' };
+  await expect(plain.call(simulateSignIn, { params: { realm, userId: sal ?? '' }, query })).rejects.toMatchObject(
     forbidden,
   );
   const { body: [denied] = [] } = await server.admin.call(listEvents, {

@@ -61,10 +61,10 @@ const clientNamed = async (clientId: string) =>
   (await server.admin.call(listClients, { params: { realm } })).body?.find((one) => one.clientId === clientId)?.id ??
   '';
 async function preview(
-  body: Record<string, unknown> = {},
+  query: Record<string, unknown> = {},
   { by = server.admin, id = spa }: { by?: Client; id?: string } = {},
 ) {
-  const { body: answer } = await by.call(previewToken, { params: { realm, id }, body });
+  const { body: answer } = await by.call(previewToken, { params: { realm, id }, query });
   if (!answer) throw new Error('no preview');
   return answer;
 }
@@ -127,7 +127,7 @@ test('what would be refused is said, and the claims are shown all the same', asy
   const { refused, accessToken } = await preview({
     userId: alice,
     scope: 'openid nonsense',
-    resource: ['https://elsewhere.example.com'],
+    resource: 'https://elsewhere.example.com',
   });
   expect(refused.map(({ code }) => code).sort()).toEqual(['client', 'resource', 'scope', 'user']);
   expect(accessToken.claims.sub).toBe(alice);

@@ -28,10 +28,10 @@ export function signInReportRoutes(app: FastifyInstance, { reports, may, clients
     return reports.report(realm, userId, { clientId, attempts: sees ? attempts : null });
   });
 
-  bind(app, simulateSignIn, async ({ params: { realm, userId }, body, request }) => {
-    if (body.clientId !== undefined)
-      await may.require(request, realm, 'clients:read', await clientNamed(realm, body.clientId));
-    if (body.flow !== undefined) await may.require(request, realm, 'flows:read');
-    return reports.simulate(realm, userId, body);
+  bind(app, simulateSignIn, async ({ params: { realm, userId }, query, request }) => {
+    if (query.clientId !== undefined)
+      await may.require(request, realm, 'clients:read', await clientNamed(realm, query.clientId));
+    if (query.flow !== undefined) await may.require(request, realm, 'flows:read');
+    return reports.simulate(realm, userId, query);
   });
 }

@@ -177,7 +177,8 @@ export function createSignInReports(deps: SignInReportDeps) {
     const { tree, alias, boundBy } = await flowFor(realm, { clientId, flow });
     const row = await store.findPerson(sql, realm, userId);
     const at = now();
-    const before = proven.map((authenticator): Factor => ({ authenticator, at: at.getTime() }));
+    const ids = (proven ?? '').split(',').map((id) => id.trim());
+    const before = ids.flatMap((id): Factor[] => (id === '' ? [] : [{ authenticator: id, at: at.getTime() }]));
     const path = pathOf(
       { judge, factors, registry },
       { tree, settings: policy, requiredLevel: level },
@@ -219,7 +220,7 @@ export function createSignInReports(deps: SignInReportDeps) {
       const { user, standing } = loaded;
       const policy = await settingsOf(realm);
       const lock = await credentials.lockout(realm, userId);
-      const situation = { clientId, level: 0, deviceKnown: true, proven: [] };
+      const situation = { clientId, level: 0, deviceKnown: true };
       const { path, shown } = await walk(realm, userId, loaded, { situation, risk: undefined });
       const rows = attempts === null ? null : await store.lastAttempts(sql, realm, userId, attempts);
       const obstacles = obstaclesOf(loaded, lock, path, shown);

@@ -10,9 +10,9 @@ export function tokenPreviewRoutes(
   app: FastifyInstance,
   { previews, may }: { previews: TokenPreviews; may: May },
 ): void {
-  bind(app, previewToken, async ({ params: { realm, id }, body, request }) => {
-    if (body.userId !== undefined) await may.require(request, realm, 'users:read', { user: body.userId });
+  bind(app, previewToken, async ({ params: { realm, id }, query, request }) => {
+    if (query.userId !== undefined) await may.require(request, realm, 'users:read', { user: query.userId });
     const seesGroups = await may.may(principalOf(request), realm, 'groups:read');
-    return previews.preview(realm, id, body, { seesGroups });
+    return previews.preview(realm, id, query, { seesGroups });
   });
 }

@@ -81,7 +81,8 @@ export function createTokenPreviews({ sql, clients, settings, subjects, mint, ba
   function resourcesFor(client: ClientView, { resource, userId }: Input, realmList: string[], refused: Refused) {
     try {
       const ownBehalf = userId === undefined;
-      return allowedResources(resource, { realmList, client, adminAudience: adminAudience(baseUrl), ownBehalf });
+      const asked = (resource ?? '').split(' ').filter((one) => one !== '');
+      return allowedResources(asked, { realmList, client, adminAudience: adminAudience(baseUrl), ownBehalf });
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       refused.push({ code: 'resource', message: 'A requested resource is not allowed for the client' });
