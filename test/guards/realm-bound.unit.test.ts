@@ -153,7 +153,7 @@ const allowed: Record<string, Record<string, string>> = {
   },
   'server/features/operations/search/store.ts': {
     'select $0 from realm_user t where $0':
-      'a search over the realms that the caller may see: the conditions of `seenUsers` name them',
+      'a search over the realms that the caller may see: the conditions of `permittedUsers` name them',
   },
   'server/features/operations/transfer/move-store.ts': {
     '': 'a manager is renamed in all realms at once, by an administrator of all',

@@ -8,7 +8,7 @@ import type { Client } from '../../../server/contract/client.ts';
 import { createClientSecret, listClients } from '../../../server/contract/clients.ts';
 import { listExpiring, listUnusedClients } from '../../../server/contract/expiring.ts';
 import { createInvitation } from '../../../server/contract/invitations.ts';
-import { createRealm } from '../../../server/contract/realms.ts';
+import { createRealm, deleteRealm } from '../../../server/contract/realms.ts';
 import { search } from '../../../server/contract/search.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { listUsers, setPassword } from '../../../server/contract/users.ts';
@@ -127,6 +127,14 @@ test('everybody finds what they may see, and no other realm’s', async () => {
   expect(await found('zebra@acme.example.com', {}, of('zebra-desk'))).toEqual(['user acme zebra']);
   expect(await found('shop', {}, of('zebra-shops'))).toEqual(['client acme zebra-shop']);
   expect(await found(ids.get('lion-shop') ?? '', {}, of('zebra-shops'))).toEqual([]);
+});
+
+test('a realm that is deleted is found no more, nor anything of it', async () => {
+  await server.admin.call(createRealm, { body: { realm: 'shortlived' } });
+  await server.admin.call(importRealm, { params: { realm: 'shortlived' }, body: { users: [{ username: 'mayfly' }] } });
+  expect(await found('mayfly')).toEqual(['user shortlived mayfly']);
+  await server.admin.call(deleteRealm, { params: { realm: 'shortlived' } });
+  for (const q of ['mayfly', 'shortlived']) expect(await found(q)).toEqual([]);
 });
 
 test('what ends soon is listed, the soonest first, of the kinds that the caller may read', async () => {

@@ -75,8 +75,12 @@ const reachedIn = (kind: Plain, { realm, reach }: NonNullable<Visible['limited']
   return kind === 'client' ? fragment`(t.realm_id = ${realm} ${clientReached(realm, reach)})` : undefined;
 };
 
+/** Condition on rows `t`: their realm is not being deleted. */
+const there = fragment`not exists (select from realm gone where gone.realm_id = t.realm_id and gone.deleted_at is not null)`;
+
 /** Condition on rows `t`: the caller may see them. */
-function seen(kind: Plain, { realms, limited }: Visible): Fragment {
+const seen = (kind: Plain, visible: Visible): Fragment => fragment`${there} and ${permitted(kind, visible)}`;
+function permitted(kind: Plain, { realms, limited }: Visible): Fragment {
   if (realms === 'all') return fragment`true`;
   const whole = fragment`t.realm_id = any(${realms}::text[])`;
   const reached = limited && reachedIn(kind, limited);
@@ -133,7 +137,7 @@ const userColumns = fragment`t.realm_id as realm, t.id, t.username as name, t.em
 const userText = fragment`search_form(t.username || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.first_name, '') || ' ' || coalesce(t.last_name, ''))`;
 
 export async function findUsers(sql: Sql, { q, match, anywhere, visible, limit }: Wanted): Promise<HitRow[]> {
-  const where = seenUsers(visible);
+  const where = fragment`${there} and ${permittedUsers(visible)}`;
   if (match === 'id')
     return sql<HitRow>`
       select t.* from ${realmsOf(visible)} cross join lateral (
@@ -159,7 +163,7 @@ export async function findUsers(sql: Sql, { q, match, anywhere, visible, limit }
 }
 
 /** `userReached` is about the row `u`. */
-function seenUsers(visible: Visible): Fragment {
+function permittedUsers(visible: Visible): Fragment {
   const { realms, limited } = visible;
   if (realms === 'all') return fragment`true`;
   const whole = fragment`t.realm_id = any(${realms}::text[])`;
