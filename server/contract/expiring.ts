@@ -49,7 +49,7 @@ export const listExpiring = route({
   problems: ['forbidden', 'not-found'],
 });
 
-export const UnusedClient = z
+export const ClientUse = z
   .object({
     id: Id,
     clientId: z.string(),
@@ -58,8 +58,8 @@ export const UnusedClient = z
     lastUsedAt: EpochMs.nullable().describe('The hour of its last token; null: it got none since `countedSince`'),
     countedSince: EpochMs.describe('Since when its tokens are noted: it was created then, or the server upgraded'),
   })
-  .meta({ id: 'UnusedClient' });
-export type UnusedClient = z.infer<typeof UnusedClient>;
+  .meta({ id: 'ClientUse' });
+export type ClientUse = z.infer<typeof ClientUse>;
 
 export const listUnusedClients = route({
   method: 'GET',
@@ -74,5 +74,5 @@ export const listUnusedClients = route({
   query: Page.extend({
     days: z.coerce.number().int().min(1).max(3650).default(90).describe('Got no token for so many days'),
   }),
-  response: z.array(UnusedClient),
+  response: z.array(ClientUse),
 });

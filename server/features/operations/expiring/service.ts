@@ -3,7 +3,7 @@
 // Implements: decisions "Lists".
 import { X509Certificate } from 'node:crypto';
 import { DAY_MS } from '../../../contract/durations.ts';
-import type { ExpiringKind, ExpiringThing, UnusedClient } from '../../../contract/expiring.ts';
+import type { ClientUse, ExpiringKind, ExpiringThing } from '../../../contract/expiring.ts';
 import type { Permission } from '../../../contract/permissions.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Reach } from '../../../domain/reach.ts';
@@ -73,7 +73,7 @@ export function createLists({ sql, now }: { sql: Sql; now: () => Date }) {
     async unusedClients(
       realm: string,
       { days, ...page }: { days: number; after: string; limit: number; reach: Reach | undefined },
-    ): Promise<UnusedClient[]> {
+    ): Promise<ClientUse[]> {
       const before = new Date(now().getTime() - days * DAY_MS);
       const rows = await store.unusedClients(sql, realm, { ...page, before });
       return rows.map(({ id, client_id: clientId, name, enabled, used_at, since }) => ({
