@@ -5,7 +5,7 @@ import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { anyObject, ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { route } from './route.ts';
-import { ResourceIndicator } from './settings.ts';
+import { AssertionAudience, ResourceIndicator } from './settings.ts';
 
 export const TokenEndpointAuthMethod = z.enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']);
 export type TokenEndpointAuthMethod = z.infer<typeof TokenEndpointAuthMethod>;
@@ -62,7 +62,10 @@ export const clientFields = {
   tosUri: HttpUrl.nullable().describe('Where its terms are; https'),
   enabled: z.boolean().describe('false: it gets no tokens'),
   tokenEndpointAuthMethod: TokenEndpointAuthMethod.describe(
-    'How it proves itself; none: a public client. private_key_jwt: the realm’s clientAssertionAudience says which `aud` its assertions may have',
+    'How it proves itself; none: a public client. private_key_jwt: clientAssertionAudience says which `aud` its assertions may have',
+  ),
+  clientAssertionAudience: AssertionAudience.nullable().describe(
+    'The `aud` of its assertions (private_key_jwt). issuer: the issuer alone (RFC 7523bis); endpoints, for libraries that follow OpenID Connect Core §9: also the address of an endpoint, or a list that holds one of these; null: as the realm says',
   ),
   redirectUris: z
     .array(RedirectUri)

@@ -20,6 +20,10 @@ export type RiskAction = z.infer<typeof RiskAction>;
 /** Settings that are stored and exported but have no effect in this release; a test checks the list. */
 export const notInEffect: readonly string[] = [];
 
+/** The `aud` that assertions of private_key_jwt may have: a setting, which a client can replace for itself. */
+export const AssertionAudience = z.enum(['issuer', 'endpoints']);
+export type AssertionAudience = z.infer<typeof AssertionAudience>;
+
 /** RFC 8707 §2: an absolute URI without a fragment. */
 export const ResourceIndicator = z
   .url('must be an absolute URI without a fragment')
@@ -118,11 +122,9 @@ export const settingsShape = {
   maxMessagesPerAddressPerHour: z.int().min(1).max(100_000).describe('Messages that one network address causes'),
   maxSmsPerHour: z.int().min(0).max(1_000_000).describe('SMS of the realm, which cost money; 0: none'),
   maxEmailsPerHour: z.int().min(0).max(10_000_000).describe('E-mail of the realm; 0: none'),
-  clientAssertionAudience: z
-    .enum(['issuer', 'endpoints'])
-    .describe(
-      'The `aud` of assertions of private_key_jwt. issuer: the issuer alone (RFC 7523bis); endpoints, for older clients: also the address of an endpoint, or a list that holds one of these',
-    ),
+  clientAssertionAudience: AssertionAudience.describe(
+    'The `aud` of assertions of private_key_jwt. issuer: the issuer alone (RFC 7523bis); endpoints, for older clients: also the address of an endpoint, or a list that holds one of these. A client’s own clientAssertionAudience comes first',
+  ),
   requirePushedAuthorizationRequests: z
     .boolean()
     .describe('Authorization requests of all clients have to be pushed first (RFC 9126)'),

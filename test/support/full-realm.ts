@@ -149,6 +149,7 @@ function ownSections(): RealmDocument {
       {
         clientId: 'keyed',
         tokenEndpointAuthMethod: 'private_key_jwt',
+        clientAssertionAudience: 'endpoints',
         grantTypes: ['client_credentials'],
         jwks: jwks(),
         requireSignedRequestObject: true,

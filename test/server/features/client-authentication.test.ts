@@ -1,6 +1,7 @@
 // private_key_jwt (RFC 7523), revocation (RFC 7009) and introspection (RFC 7662) over HTTP.
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
@@ -99,6 +100,35 @@ describe('private_key_jwt', () => {
       expect((await post(server, 'acme', endpoint, { ...form, client_assertion: jwt })).status).toBe(200);
     }
     await audience('issuer');
+  });
+
+  test('takes one client’s word for its audience before the realm’s', async () => {
+    const issuer = `${server.baseUrl}/realms/acme`;
+    const own = async (clientAssertionAudience: 'issuer' | 'endpoints' | null) => {
+      const found = await server.admin.call(listClients, { params: { realm: 'acme' }, query: { q: 'signer' } });
+      const id = found.body?.find(({ clientId }) => clientId === 'signer')?.id ?? '';
+      await server.admin.call(putClient, { params: { realm: 'acme', id }, body: { clientAssertionAudience } });
+    };
+    const statuses = async () => {
+      const auds = [issuer, `${issuer}/oauth2/token`, [`${issuer}/oauth2/token`, issuer], 'https://x.example'];
+      const answers: number[] = [];
+      for (const aud of auds) answers.push((await send(await assertion({ aud }))).status);
+      return answers;
+    };
+    await own('endpoints');
+    expect(await statuses()).toEqual([200, 200, 200, 401]);
+    // of another realm, and of another client that says nothing
+    expect((await send(await assertion({ aud: `${server.baseUrl}/realms/other/oauth2/token` }))).status).toBe(401);
+    const second = { iss: 'second', sub: 'second', aud: `${issuer}/oauth2/token` };
+    expect((await send(await assertion(second))).status).toBe(401);
+    expect((await send(await assertion({ ...second, aud: issuer }))).status).toBe(200);
+    await audience('endpoints');
+    await own('issuer');
+    expect(await statuses()).toEqual([200, 401, 401, 401]);
+    await own(null);
+    expect(await statuses()).toEqual([200, 200, 200, 401]);
+    await audience('issuer');
+    expect(await statuses()).toEqual([200, 401, 401, 401]);
   });
 
   const wrong: [string, Record<string, unknown>][] = [

@@ -172,6 +172,7 @@ const cases: Case[] = [
       backchannelLogoutUri: 'https://back.example/logout',
       tokenExchangeImpersonation: true,
       mayActClient: 'other',
+      clientAssertionAudience: 'issuer',
       secret: 'another-secret-of-each-0123456789abcdef',
     },
   ],

@@ -79,6 +79,7 @@ const own: Readonly<Record<string, Own>> = {
       backchannelLogoutUri: 'https://back.example/logout',
       tokenExchangeImpersonation: true,
       mayActClient: 'other',
+      clientAssertionAudience: 'endpoints',
       secret: 'q8Zr1vXkT0bN5mJ2cWyH7gLpD4sFa9Ue',
     },
     // they go only together

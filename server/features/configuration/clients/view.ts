@@ -2,6 +2,7 @@
 // needs no query. resource.ts has the admin API of clients. Decisions "Client".
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import type { TokenEndpointAuthMethod } from '../../../contract/clients.ts';
+import type { AssertionAudience } from '../../../contract/settings.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { agentActs } from '../../../domain/agents.ts';
@@ -34,6 +35,8 @@ export interface ClientView {
   /** Whether the client is enabled, and its agent, if it has one, may act. */
   enabled: boolean;
   authMethod: TokenEndpointAuthMethod;
+  /** null: the realm's. */
+  clientAssertionAudience: AssertionAudience | null;
   /** The valid secrets; a second one is valid until its end. */
   secrets: readonly ClientSecret[];
   redirectUris: readonly string[];
@@ -122,6 +125,7 @@ interface Row {
   tos_uri: string | null;
   enabled: boolean;
   token_endpoint_auth_method: TokenEndpointAuthMethod;
+  client_assertion_audience: AssertionAudience | null;
   secret_hash: Buffer | null;
   secret_slow: string | null;
   previous_secret_hash: Buffer | null;
@@ -176,7 +180,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.require_pushed_authorization_requests, c.require_signed_request_object, c.request_object_signing_alg, c.request_uris,
     c.id_token_signed_response_alg, c.access_token_signed_response_alg, c.userinfo_signed_response_alg,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
-    c.dpop_bound_access_tokens, c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
+    c.client_assertion_audience, c.dpop_bound_access_tokens, c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
     (
       select case when g.document_fresh_until is null then 'itself' else 'document' end
       from client_registration g where g.realm_id = c.realm_id and g.client = c.id
@@ -250,6 +254,7 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   homeUrl: row.application?.url ?? null,
   enabled: row.enabled && row.agent?.acts !== false,
   authMethod: row.token_endpoint_auth_method,
+  clientAssertionAudience: row.client_assertion_audience,
   secrets: secretsOf(row),
   redirectUris: row.redirect_uris,
   postLogoutRedirectUris: row.post_logout_redirect_uris,

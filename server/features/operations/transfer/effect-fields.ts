@@ -61,6 +61,8 @@ export const ofClient: FieldEffects = {
   jwks: otherKeys,
   jwksUri: always(lockoutEffect('has to prove itself by the keys of another address')),
   tokenEndpointAuthMethod: (_, to) => [lockoutEffect(`has to prove itself by ${String(to)}`)],
+  clientAssertionAudience: (_, to) =>
+    to === 'issuer' ? [lockoutEffect('its assertions that are made for an endpoint are refused')] : [],
   requirePkce: requirementEffect('sign-ins without PKCE'),
   requirePushedAuthorizationRequests: requirementEffect('sign-ins that are not pushed first'),
   requireSignedRequestObject: requirementEffect('sign-ins that it did not sign'),

@@ -25,6 +25,7 @@ export interface Touched {
   /** Clients that may request this resource. */
   resource?: string;
   /** Clients that authenticate by this method. */
+  /** Clients that authenticate by this method, and for which the realm's `clientAssertionAudience` decides. */
   authMethod?: string;
   /** Clients identified by the URL of their metadata document. */
   byDocument?: true;

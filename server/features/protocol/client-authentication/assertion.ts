@@ -33,9 +33,10 @@ export function createAssertions({
   baseUrl: string;
   now: () => Date;
 }) {
-  async function acceptedBy(realm: string) {
+  async function acceptedBy(realm: string, client: ClientView) {
     const issuer = await settings.issuer(realm);
-    const older = (await settings.of(realm))?.clientAssertionAudience === 'endpoints';
+    const audience = client.clientAssertionAudience ?? (await settings.of(realm))?.clientAssertionAudience;
+    const older = audience === 'endpoints';
     return { realm, issuer, older };
   }
   type Accepted = Awaited<ReturnType<typeof acceptedBy>>;
@@ -62,7 +63,7 @@ export function createAssertions({
     /** Whether the assertion is this client's, for this realm, still valid, and used for the first time. */
     async holds(realm: string, client: ClientView, assertion: string): Promise<boolean> {
       // Read first: a database that is away refuses no client.
-      const accepted = await acceptedBy(realm);
+      const accepted = await acceptedBy(realm, client);
       const payload = await withKeys(client, (keys) => verified(accepted, client, assertion, keys)).catch(
         () => undefined,
       );
