@@ -248,7 +248,9 @@ create table client (
   client_uri text,
   policy_uri text,
   tos_uri text,
+  client_assertion_audience text,
   primary key (realm_id, id),
+  constraint client_client_assertion_audience_check CHECK ((client_assertion_audience = ANY (ARRAY['issuer'::text, 'endpoints'::text]))),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE INDEX client_backchannel_logout ON client USING btree (realm_id) WHERE (backchannel_logout_uri IS NOT NULL);
