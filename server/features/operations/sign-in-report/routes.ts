@@ -1,4 +1,4 @@
-// Binds the routes of contract/sign-in-report.ts. What the caller may see beyond the user is checked here.
+// Binds the routes of contract/sign-in-report.ts. They check the further rights: a named client, a named flow, past attempts.
 import type { FastifyInstance } from 'fastify';
 import { getSignInReport, simulateSignIn } from '../../../contract/sign-in-report.ts';
 import { principalOf } from '../../../domain/principal.ts';

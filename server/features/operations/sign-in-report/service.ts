@@ -62,7 +62,7 @@ const shownRisk = ({ score, band, action, findings }: z.infer<typeof StoredRisk>
   findings: findings.map(({ reason, points }) => ({ reason, points, message: findingWords[reason] })),
 });
 
-/** What an event says is read leniently: older servers wrote it. */
+/** An event of an older server may lack the risk, or have another form of it. */
 function attemptOf({ id, at, type, outcome, reason, risk, ip_address, client_id }: store.AttemptRow): SignInAttempt {
   const stored = StoredRisk.safeParse(risk).data;
   return {
