@@ -7,6 +7,7 @@ import {
 } from '../server/contract/authorization-service-routes.ts';
 import { createFlow, deleteFlow, getFlow, listFlows, putFlow } from '../server/contract/flows.ts';
 import { groupRoutes } from '../server/contract/groups.ts';
+import { endHold, type HeldThing, listHolds } from '../server/contract/holds.ts';
 import { deleteKey, listKeys } from '../server/contract/keys.ts';
 import {
   deleteMessageTemplate,
@@ -16,7 +17,7 @@ import {
 import { deleteMessagingProvider, listMessagingProviders, putMessagingProvider } from '../server/contract/messaging.ts';
 import { createRealm, deleteRealm, getRealm, listRealms } from '../server/contract/realms.ts';
 import { listManagers } from '../server/contract/transfer.ts';
-import { list, namesIn, text, time, yes } from './cells.ts';
+import { list, namesIn, party, text, time, yes } from './cells.ts';
 import { type Kind, kind } from './kinds.ts';
 
 const realms = kind({
@@ -181,6 +182,27 @@ export const managers = kind({
   ],
 });
 
+/** `client shop, settings requireMfa, every role` */
+export const heldText = (what: readonly HeldThing[]): string =>
+  list(what.map(({ kind: of, key }) => (key === undefined ? `every ${of}` : `${of} ${key}`)));
+
+const holds = kind({
+  plural: 'holds',
+  singular: 'hold',
+  help: 'what documents leave as it is for a while, and why',
+  inRealm: true,
+  routes: { list: listHolds, remove: endHold },
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'HOLD', cell: (h) => h.id },
+    { head: 'HOLDS', cell: (h) => heldText(h.what) },
+    { head: 'BY', cell: (h) => party(h.placedBy) },
+    { head: 'UNTIL', cell: (h) => time(h.until) },
+    { head: 'REASON', cell: (h) => h.reason },
+    { head: 'SINCE', cell: (h) => time(h.placedAt), wide: true },
+  ],
+});
+
 export const configurationKinds: readonly Kind[] = [
   realms,
   groups,
@@ -190,4 +212,5 @@ export const configurationKinds: readonly Kind[] = [
   messageTemplates,
   keys,
   managers,
+  holds,
 ];

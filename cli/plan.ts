@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { consequencesWithNumbers, consequenceText } from '../server/contract/consequence-words.ts';
 import { isObject } from '../server/contract/json.ts';
 import { wholeKinds } from '../server/contract/sections.ts';
-import type { Change, KeptObject, KeptSecret, OwnershipMove, Plan } from '../server/contract/transfer.ts';
+import type { Change, HeldChange, KeptObject, KeptSecret, OwnershipMove, Plan } from '../server/contract/transfer.ts';
 import type { Io } from './command.ts';
 import type { MissingSecret } from './declared.ts';
 import { paint, plain } from './output.ts';
@@ -62,6 +62,7 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
   const lines = [
     ...plan.changes.flatMap((change) => changeLines(io, change)),
     ...plan.kept.flatMap((one) => styled('dim', `= keep ${keptText(one)}`)),
+    ...plan.held.flatMap((one) => styled('yellow', `= held: ${heldText(one)}`)),
     ...plan.keptSecrets.flatMap((one) => styled('dim', `= keep the ${keptSecretText(one)}`)),
     ...plan.warnings.flatMap(({ kind, key, message }) => styled('yellow', `! ${kind} ${key} ${message}`)),
     ...consequencesWithNumbers(plan).flatMap((one) =>
@@ -86,6 +87,12 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
   if (lines.length === 0) return `${title}  ${paint(io, 'dim', 'in sync')}`;
   return [title, ...lines.map((line) => `  ${line}`)].join('\n');
 }
+
+/** `update client web waits until 2026-01-31T18:00:00Z, held by ana: the shop is down` */
+const heldText = ({ action, kind, key, path, hold }: HeldChange): string => {
+  const until = `${new Date(hold.until).toISOString().slice(0, 19)}Z`;
+  return `${action} ${kind} ${path ?? key} waits until ${until}, held by ${hold.by ?? 'an administrator'}: ${hold.reason}`;
+};
 
 /** `client web: still used by workloadIdentity ci` */
 export const keptText = ({ kind, key, usedBy }: KeptObject): string => {

@@ -14,6 +14,7 @@ import { registerEvents } from './commands/events.ts';
 import { registerExport } from './commands/export.ts';
 import { registerGet } from './commands/get.ts';
 import { registerHistory, registerUndo } from './commands/history.ts';
+import { registerHold, registerUnhold } from './commands/holds.ts';
 import { registerImport } from './commands/import.ts';
 import { registerRotateKeys } from './commands/keys.ts';
 import { registerLogin } from './commands/login.ts';
@@ -41,7 +42,16 @@ const groups: [string, Register[]][] = [
   ],
   [
     'Changing at run time:',
-    [registerCreate, registerEdit, registerDelete, registerUsers, registerSessions, registerSync],
+    [
+      registerCreate,
+      registerEdit,
+      registerDelete,
+      registerHold,
+      registerUnhold,
+      registerUsers,
+      registerSessions,
+      registerSync,
+    ],
   ],
   ['Everything else:', [registerApi, registerToken]],
   ['Setting up:', [registerCrds, registerCompletion]],

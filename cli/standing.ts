@@ -25,6 +25,12 @@ const holds = ({ status }: ClusterResource, type: string): boolean =>
 const isWell = (one: ClusterResource): boolean =>
   one.status.observedGeneration === one.metadata.generation && (holds(one, 'Ready') || holds(one, 'Suspended'));
 
+/** The condition that names what a hold keeps as it is, of a resource that is in order otherwise. */
+const heldOf = (one: ClusterResource) =>
+  holds(one, 'Ready')
+    ? one.status.conditions.find(({ type, status }) => type === 'Held' && status === 'True')
+    : undefined;
+
 function wordsOf(one: ClusterResource): { reason: string; message: string } {
   const [first] = one.status.conditions;
   const drift = one.status.conditions.find(({ type }) => type === 'Drifted');
@@ -33,7 +39,7 @@ function wordsOf(one: ClusterResource): { reason: string; message: string } {
       reason: 'NotSeen',
       message: 'no operator has processed it yet: does an operator run that watches this namespace?',
     };
-  const { reason, message } = drift ?? first;
+  const { reason, message } = drift ?? heldOf(one) ?? first;
   const tried = one.status.conditions.some(
     ({ type, observedGeneration }) => type === 'Reconciling' && observedGeneration === one.metadata.generation,
   );

@@ -117,6 +117,19 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
     },
   });
 
+  new Gauge({
+    name: 'svc_operator_held',
+    help: '1: the server differs from this resource, and an administrator’s hold keeps that for a while',
+    labelNames: ['kind', 'namespace', 'name'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { kind, metadata, status } of resources())
+        if (status.conditions?.some((c) => c.type === 'Held' && c.status === 'True'))
+          this.set({ kind, namespace: metadata.namespace, name: metadata.name }, 1);
+    },
+  });
+
   for (const kind of kindNames) found.inc({ kind }, 0);
   for (const kind of [...kindNames, 'Secret']) failures.inc({ kind }, 0);
 

@@ -1,5 +1,5 @@
 // Conditions as kstatus reads them: Ready sums up, Reconciling and Stalled exist only while they are true, Drifted
-// reports. Pure: an unchanged outcome returns the same conditions, so that nothing is written. Decisions "Custom
+// and Held report. Pure: an unchanged outcome returns the same conditions, so that nothing is written. Decisions "Custom
 // resources".
 import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 import type { Outcome } from './outcome.ts';
@@ -14,6 +14,12 @@ const notCorrected = {
 
 /** The conditions that an outcome sets to true; types that are absent here are removed from the status. */
 function draftsOf(outcome: Outcome): Draft[] {
+  const drafts = ownDraftsOf(outcome);
+  if (!('held' in outcome) || outcome.held === undefined) return drafts;
+  return [...drafts, { type: 'Held', status: 'True', reason: 'Held', message: outcome.held }];
+}
+
+function ownDraftsOf(outcome: Outcome): Draft[] {
   switch (outcome.is) {
     case 'Ready':
       // Incomplete has no type of its own: the CRDs of the release before would refuse the whole status.

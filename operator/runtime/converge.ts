@@ -10,8 +10,17 @@ import { isObserveOnly, keyOfResource, managerOf, nameOf, type Resource } from '
 import type { ResourceEvent } from '../source/source.ts';
 import type { Details } from './details.ts';
 import { flowsFirst } from './flows-first.ts';
-import type { Outcome } from './outcome.ts';
-import { changeLines, consequenceLines, keptWords, oneLine, onlyPrunes, onlySecrets, planWords } from './plan-words.ts';
+import { type Outcome, withHeld } from './outcome.ts';
+import {
+  changeLines,
+  consequenceLines,
+  heldWords,
+  keptWords,
+  oneLine,
+  onlyPrunes,
+  onlySecrets,
+  planWords,
+} from './plan-words.ts';
 import type { EventReason } from './reasons.ts';
 import { applyPlan, applyUnplanned, dryRun } from './server-import.ts';
 import {
@@ -75,9 +84,19 @@ interface Claimed {
  * commit.
  */
 const outcomeOf = ({ admission, warnings }: Intent, plan: Plan): Outcome =>
-  plan.kept.length === 0
-    ? readyWith(plan, warnings)
-    : { is: 'Waiting', reason: 'InUse', message: keptWords(plan, { named: admission.trusted }) };
+  withHeld(
+    plan.kept.length === 0
+      ? readyWith(plan, warnings)
+      : { is: 'Waiting', reason: 'InUse', message: keptWords(plan, { named: admission.trusted }) },
+    heldWords(plan),
+  );
+
+/**
+ * A new spec is applied as a whole once its held changes are: until then it isn't drift under Report, and `spec.force`
+ * has not been used up.
+ */
+const appliedGeneration = ({ metadata: { generation } }: Resource, { held }: Plan) =>
+  held.length === 0 ? { lastAppliedGeneration: generation } : {};
 
 /** Warnings about declared settings without effect: the server's texts, and those of the operator. */
 function readyWith({ warnings }: Plan, more: readonly string[]): Outcome {
@@ -147,7 +166,8 @@ export function createConverge(options: ConvergeOptions) {
     if (plan.changes.length > 0) return reported(intent, plan, 'Observed');
     const shown = await details({ kind: resource.kind, realm, own, made: [] });
     const message = 'the realm holds what is declared; Observe writes nothing';
-    return { outcome: { is: 'Ready', reason: 'Observed', message }, found: { ...own, ...shown, lastPlan: undefined } };
+    const outcome = withHeld({ is: 'Ready', reason: 'Observed', message }, heldWords(plan));
+    return { outcome, found: { ...own, ...shown, lastPlan: undefined } };
   }
 
   async function planned(intent: Intent, { force = false } = {}): Promise<Plan> {
@@ -223,7 +243,7 @@ export function createConverge(options: ConvergeOptions) {
     const changes = changeLines(plan);
     const message = planWords(plan);
     return {
-      outcome: { is: 'Drifted', message, because },
+      outcome: withHeld({ is: 'Drifted', message, because }, heldWords(plan)),
       found: { ...own, lastPlan: { summary: message, changes, ...consequenceLines(plan) } },
     };
   }
@@ -236,7 +256,7 @@ export function createConverge(options: ConvergeOptions) {
     log({ resource: nameOf(resource), message: oneLine(summary) });
     await say(resource, { type: 'Normal', reason: reasonOf(resource, { plan, force }), message: summary });
     forget(keyOfResource(resource));
-    const last = { lastAppliedRevision: plan.revision, lastAppliedGeneration: resource.metadata.generation };
+    const last = { lastAppliedRevision: plan.revision, ...appliedGeneration(resource, plan) };
     const shown = await details({ kind: resource.kind, realm, own, made: plan.changes });
     return {
       outcome: outcomeOf(intent, plan),
@@ -256,7 +276,7 @@ export function createConverge(options: ConvergeOptions) {
     const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;
     // reported differences are gone
     const kept = { lastPlan: lastPlan?.changes ? undefined : lastPlan };
-    const last = { lastAppliedRevision, lastAppliedGeneration: resource.metadata.generation };
+    const last = { lastAppliedRevision, ...appliedGeneration(resource, plan) };
     const shown = await details({ kind: resource.kind, realm, own, made: [] });
     return { outcome: outcomeOf(intent, plan), found: { ...own, ...shown, ...kept, ...last } };
   }

@@ -120,6 +120,7 @@ export function createDeletion({
       return `removed from the realm ${realm}`;
     } catch (error) {
       if (!(error instanceof ServerProblem && error.status === 409)) throw error;
+      if (error.is('held')) throw new Waiting('Held', error.message);
       const deletedAt = Date.parse(resource.metadata.deletionTimestamp ?? '');
       if (now().getTime() < deletedAt + IN_USE_MS)
         throw new Waiting('InUse', `another object of the realm ${realm} still needs it`);

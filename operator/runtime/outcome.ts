@@ -10,12 +10,18 @@ import { SecretForbidden } from '../source/source.ts';
 import type { Reason } from './reasons.ts';
 
 export type Outcome =
-  | { is: 'Ready'; message: string; reason?: 'Incomplete' | 'Observed' }
-  | { is: 'Drifted'; message: string; because: 'Reported' | 'Observed' }
+  | { is: 'Ready'; message: string; reason?: 'Incomplete' | 'Observed'; held?: string }
+  | { is: 'Drifted'; message: string; because: 'Reported' | 'Observed'; held?: string }
   | { is: 'Suspended' }
-  | { is: 'Waiting'; reason: Reason; message: string }
+  | { is: 'Waiting'; reason: Reason; message: string; held?: string }
   | { is: 'Stalled'; reason: Reason; message: string }
   | { is: 'Retrying'; reason: Reason; message: string };
+
+/** The outcome with the differences that holds keep, in words, if there are any. */
+export const withHeld = (outcome: Outcome, held: string | undefined): Outcome =>
+  held === undefined || outcome.is === 'Suspended' || outcome.is === 'Stalled' || outcome.is === 'Retrying'
+    ? outcome
+    : { ...outcome, held };
 
 /** A dependency is missing. The resource is tried again later, and at once when the source reports the dependency. */
 export class Waiting extends Error {

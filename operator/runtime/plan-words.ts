@@ -25,6 +25,21 @@ export const onlyPrunes = ({ changes, ownership }: Plan): boolean =>
   changes.every(({ action }) => action === 'delete') &&
   ownership.every(({ action }) => action === 'release');
 
+/** `client shop is held by ana until 2026-01-02T15:00:00Z: an outage; it differs in redirectUris`, for each held object. */
+export function heldWords({ held }: Plan): string | undefined {
+  if (held.length === 0) return undefined;
+  const words = held.map(({ action, kind, key, path, fields, hold }) => {
+    const name = path === undefined ? `${kind} ${key}` : `${kind} ${path}`;
+    const until = `${new Date(hold.until).toISOString().slice(0, 19)}Z`;
+    const waits =
+      action === 'update' && path === undefined
+        ? `it differs in ${fields.map((f) => f.path).join(', ')}`
+        : `${action} waits`;
+    return `${name} is held by ${hold.by ?? 'an administrator'} until ${until}: ${hold.reason}; ${waits}`;
+  });
+  return firstOf(words);
+}
+
 /**
  * `kept until nothing needs it any more: client web (used by workloadIdentity ci)`
  * @param named whether to name the objects that still need them: only for resources of the realm's own namespaces

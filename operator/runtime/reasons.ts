@@ -23,6 +23,8 @@ export const conditionReasons = [
   'InUse',
   // the server is still removing the data of a deleted realm with this name
   'BeingDeleted',
+  // an administrator's hold keeps an object as it is
+  'Held',
   // the resource is tried again
   'ServerUnavailable',
   'Changed',

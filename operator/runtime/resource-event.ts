@@ -21,6 +21,7 @@ const heals: ReadonlySet<Reason> = new Set<Reason>([
   'ServerUnknown',
   'InUse',
   'BeingDeleted',
+  'Held',
   'Changed',
 ]);
 const PATIENCE_MS = 60_000;
@@ -46,6 +47,7 @@ export function eventOf(
 function draftOf(outcome: Outcome): ResourceEvent | undefined {
   switch (outcome.is) {
     case 'Ready':
+      if (outcome.held !== undefined) return { type: 'Warning', reason: 'Held', message: outcome.held };
       return outcome.reason === 'Incomplete'
         ? { type: 'Warning', reason: outcome.reason, message: outcome.message }
         : undefined;

@@ -35,6 +35,7 @@ import { type AdminSurface, guardAdmin } from '../features/operations/admin-acce
 import { eventRoutes } from '../features/operations/events/routes.ts';
 import { listRoutes } from '../features/operations/expiring/routes.ts';
 import { createLists } from '../features/operations/expiring/service.ts';
+import { holdRoutes } from '../features/operations/holds/routes.ts';
 import { monitoringAdminRoutes } from '../features/operations/monitoring/admin-routes.ts';
 import { countRequests } from '../features/operations/monitoring/routes.ts';
 import { scimTargetRoutes } from '../features/operations/scim/provision-routes.ts';
@@ -106,6 +107,7 @@ function mountServer(admin: FastifyInstance, deps: Operations): void {
   realmRoutes(admin, { ...deps, health, issuer: deps.settings.issuer });
   keyRoutes(admin, deps.keys);
   eventRoutes(admin, deps);
+  holdRoutes(admin, deps.holds);
   monitoringAdminRoutes(admin, deps.monitoring);
 }
 

@@ -8,6 +8,7 @@ import type { Send } from '../features/configuration/messaging/send.ts';
 import { hasRealmsToRemove, removalTerms } from '../features/configuration/realms/removal-job.ts';
 import { hasMetadataAddresses, metadataTerms } from '../features/configuration/saml-clients/refresh-job.ts';
 import { deliveryJob } from '../features/configuration/webhooks/delivery.ts';
+import { holdTerms } from '../features/operations/holds/job.ts';
 import { dueTerms, hasTargets, provisioningTerms } from '../features/operations/scim/provision-jobs.ts';
 import { agentReviews } from '../features/people/agents/reviews.ts';
 import { hasSyncs, scheduleTerms, syncTerms } from '../features/people/user-federation/sync-jobs.ts';
@@ -37,6 +38,7 @@ export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
     backChannelJob(start),
     jobLater(provisioningTerms),
     jobLater(dueTerms, () => hasTargets(sql)),
+    jobLater(holdTerms),
     jobLater(syncTerms),
     jobLater(scheduleTerms, () => hasSyncs(sql)),
     agentReviews({ ...start, send: async (...message) => (await rest()).send(...message) }),

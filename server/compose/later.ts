@@ -2,6 +2,7 @@
 // server/app.ts loads it with the first request, job or start that needs any of it. It decides nothing; rules are the features'.
 // Implements: a start, and a server that only gives tokens, do without it (performance, "start" and "memory").
 import type { RouteOptions } from 'fastify';
+import { holdJob } from '../features/operations/holds/job.ts';
 import { countRequests } from '../features/operations/monitoring/routes.ts';
 import { type HttpOptions, openHttp } from '../http/fastify.ts';
 import type { Surface } from '../http/on-demand.ts';
@@ -20,8 +21,8 @@ export function createLater(start: Start, listener: Omit<HttpOptions, 'requests'
   const authentication = { ...people, ...createAuthentication(people) };
   const protocol = { ...authentication, ...createLaterProtocol(authentication) };
   const all = { ...protocol, ...createOperations(protocol) };
-  const { messaging, metadataRefresh, federation, scim, removal } = all;
-  const jobs = [messaging.job, metadataRefresh, removal.job, ...federation.jobs, ...scim.jobs];
+  const { messaging, metadataRefresh, federation, scim, removal, holds } = all;
+  const jobs = [messaging.job, metadataRefresh, removal.job, ...federation.jobs, ...scim.jobs, holdJob(holds)];
 
   return {
     ...all,

@@ -25,6 +25,7 @@ import { createAccess } from '../features/operations/admin-access/service.ts';
 import { createAdminSignIn } from '../features/operations/admin-access/sign-in.ts';
 import type { Recovery } from '../features/operations/bootstrap/recovery.ts';
 import { createBootstrap } from '../features/operations/bootstrap/service.ts';
+import { createHolds } from '../features/operations/holds/service.ts';
 import { createScim } from '../features/operations/scim/service.ts';
 import { gdprAccountRoutes } from '../features/people/gdpr/routes.ts';
 import { createGdpr } from '../features/people/gdpr/service.ts';
@@ -79,6 +80,7 @@ export function createOperations(below: LaterProtocol) {
     adminSignIn: createAdminSignIn({ ...below, attempts: below.failedSignIns }),
     bootstrap,
     scim,
+    holds: createHolds(below),
     recoverAdministrator,
 
     /** The APIs that users' applications call: the account API, and SCIM. */

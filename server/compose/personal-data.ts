@@ -9,6 +9,7 @@ import { recoveryData } from '../features/authentication/recovery/personal-data.
 import { authorizationData } from '../features/configuration/authorization-services/personal-data.ts';
 import { messagingData } from '../features/configuration/messaging/personal-data.ts';
 import { organizationData } from '../features/configuration/organizations/personal-data.ts';
+import { holdData } from '../features/operations/holds/personal-data.ts';
 import { provisioningData } from '../features/operations/scim/personal-data.ts';
 import { planData } from '../features/operations/transfer/personal-data.ts';
 import { agentData } from '../features/people/agents/personal-data.ts';
@@ -36,5 +37,6 @@ export const personalData: readonly PersonalData[] = [
   umaData,
   federationData,
   planData,
+  holdData,
   ...historyData,
 ];

@@ -121,6 +121,8 @@ export const eventTypes = {
   MANAGER_RELEASED: configuration,
   MANAGERS_MOVED: configuration,
   ADOPTION_CHANGED: configuration,
+  HOLD_PLACED: configuration,
+  HOLD_ENDED: configuration,
   ADMIN_WRITE: runtime,
 } as const satisfies Record<string, { configuration: boolean }>;
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type SectionArea, sectionNames } from './section-names.ts';
 
-const ownAreas = ['realm', 'keys', 'sessions', 'events', 'managers'] as const;
+const ownAreas = ['realm', 'keys', 'sessions', 'events', 'managers', 'holds'] as const;
 export type Area = (typeof ownAreas)[number] | SectionArea;
 /** The areas of sections, and those that belong to no section. */
 export const areas: ReadonlySet<Area> = new Set([...ownAreas, ...Object.values(sectionNames).map(({ area }) => area)]);

@@ -117,6 +117,16 @@ export const KeptObject = z.object({
     .describe('At most 100, and only what the importer may read'),
 });
 export type KeptObject = z.infer<typeof KeptObject>;
+export const HeldChange = Change.extend({
+  path: z.string().optional().describe('Of what is owned by field: the field'),
+  hold: z.object({
+    id: z.uuid(),
+    reason: z.string(),
+    by: z.string().nullable().describe('The name of the administrator who placed it; null: erased'),
+    until: EpochMs,
+  }),
+});
+export type HeldChange = z.infer<typeof HeldChange>;
 export const Deletion = z.object({
   kind: z.string(),
   count: z.int(),
@@ -161,6 +171,10 @@ export const Plan = z
       .array(KeptObject)
       .default([])
       .describe('What pruning would delete and something still needs: it goes once nothing does, with the next import'),
+    held: z
+      .array(HeldChange)
+      .default([])
+      .describe('What differs and stays as it is while a hold stands; it is changed with the first import after that'),
     undeclared: z
       .array(z.object({ kind: z.string(), key: z.string(), path: z.string().optional() }))
       .default([])
@@ -188,7 +202,11 @@ export const Plan = z
       .array(KeptSecret)
       .default([])
       .describe('Declared secrets that stay as they are stored, whatever they are'),
-    inSync: z.boolean().describe('Nothing to change, nothing to take or release, no conflict: applying writes nothing'),
+    inSync: z
+      .boolean()
+      .describe(
+        'Nothing to change, nothing to take or release, no conflict: applying writes nothing. What is held does not count',
+      ),
     summary: z.object({ create: z.int(), update: z.int(), delete: z.int(), text: z.string().describe('In words') }),
   })
   .meta({ id: 'Plan' });
@@ -243,6 +261,7 @@ export const importRealm = route({
     '`dryRun=true` answers the plan, conflicts included, and writes nothing; otherwise a conflict is a 409 that lists every conflict with its owner in `conflicts` and changes nothing; `force=true` takes over instead.',
     '`prune=true` deletes what this manager applied before and this document no longer holds, in all sections; users only where the document has `users`.',
     'A field that the manager declared before and no longer declares is released and keeps its value; with `prune` it goes back to the value of a fresh realm or object, where there is one.',
+    'What a hold names stays as it is, by whichever manager and with whatever option, and is told in `held`; the rest is applied.',
     'What something else still needs is not pruned: it stays the manager’s, is told in `kept`, and goes with an import after its last user has gone; whoever else declares it has it.',
     'A realm that is made of a whole export (every key of the format is present, and every field of its claims and client scopes) has only those of the seeded claims and client scopes that the export has.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: shows what a placeholder looks like
@@ -310,7 +329,7 @@ export const releaseManager = route({
   params: z.strictObject({ realm: RealmName, manager: ManagerName }),
   query: z.strictObject({ objects: z.enum(['keep', 'delete']).default('keep') }),
   status: 204,
-  problems: ['not-found', 'forbidden', 'privilege-escalation', 'in-use', 'flow-in-use', 'last-administrator'],
+  problems: ['not-found', 'forbidden', 'privilege-escalation', 'held', 'in-use', 'flow-in-use', 'last-administrator'],
 });
 
 export const ManagersMove = z

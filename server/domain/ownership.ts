@@ -50,6 +50,11 @@ export async function renameOwned(
   await sql`
     update managed_object set key = ${to}
     where realm_id = ${realm} and kind = any(${kinds}::text[]) and key = ${from}`;
+  // a hold names the object by both: documents still declare the former name
+  await sql`
+    insert into held_object (realm_id, hold_id, kind, key)
+    select realm_id, hold_id, kind, ${to} from held_object
+    where realm_id = ${realm} and kind = any(${kinds}::text[]) and key = ${from} on conflict do nothing`;
 }
 
 /** The same for objects below the renamed one, whose keys begin with `from`. */
@@ -58,6 +63,10 @@ export async function renameOwnedBelow(sql: Sql, realm: string, kind: string, fr
   await sql`
     update managed_object set key = ${to}::text || substr(key, length(${from}::text) + 1)
     where realm_id = ${realm} and kind = ${kind} and starts_with(key, ${from})`;
+  await sql`
+    insert into held_object (realm_id, hold_id, kind, key)
+    select realm_id, hold_id, kind, ${to}::text || substr(key, length(${from}::text) + 1) from held_object
+    where realm_id = ${realm} and kind = ${kind} and starts_with(key, ${from}) on conflict do nothing`;
 }
 
 export interface OwnedRow {

@@ -11,6 +11,7 @@ import { createClientScope } from '../../server/contract/client-scopes.ts';
 import { createClient } from '../../server/contract/clients.ts';
 import { createFlow } from '../../server/contract/flows.ts';
 import { createGroup } from '../../server/contract/groups.ts';
+import { placeHold } from '../../server/contract/holds.ts';
 import { rotateKeys } from '../../server/contract/keys.ts';
 import { putMessageTemplate } from '../../server/contract/message-templates.ts';
 import { registerPushToken } from '../../server/contract/messages.ts';
@@ -34,6 +35,13 @@ import { type AdminSession, adminSession } from './signed-in.ts';
 /** Parameters of a path, by the path's first word after the realm. */
 export type Ids = Record<string, Record<string, string>>;
 
+/** A hold on what {@link oneOfEach} lets a manager own. */
+const aHold = () => ({
+  what: [{ kind: 'role' as const, key: 'managed' }],
+  reason: 'x',
+  until: Date.now() + 3_600_000,
+});
+
 /** Valid bodies, so that nothing but the id is at fault. */
 export const validBodies: Record<string, unknown> = {
   'PUT users': { username: 'x' },
@@ -41,6 +49,7 @@ export const validBodies: Record<string, unknown> = {
   'PUT users admin-roles': { grants: [] },
   'PUT clients': { clientId: 'x' },
   'PUT clients admin-roles': { grants: [] },
+  'POST holds': aHold(),
   'PUT roles': { name: 'x' },
   'PUT groups': { name: 'x' },
   'PUT flows': { executions: [] },
@@ -125,6 +134,7 @@ export async function oneOfEach(server: TestServer, realm: string): Promise<Ids>
   // the other realm has no such revision: this one has had many writes
   ids.history = { revision: String(applied?.revision) };
   ids.managers = { manager: 'theirs' };
+  ids.holds = { id: await idOf(admin.call(placeHold, { params, body: aHold() })) };
   const sql = sqlOver(server.pool);
   const [session, delivery] = [newId(), newId()];
   await sql`

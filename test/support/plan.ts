@@ -7,6 +7,7 @@ export const planOf = (said: Partial<Plan>): Plan => ({
   changes: [],
   ownership: [],
   kept: [],
+  held: [],
   keptSecrets: [],
   warnings: [],
   consequences: [],

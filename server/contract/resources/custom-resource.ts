@@ -133,9 +133,9 @@ export const deletionPolicy = (byDefault: 'Retain' | 'Delete') =>
 
 export const Condition = z.strictObject({
   type: z
-    .enum(['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Suspended'])
+    .enum(['Ready', 'Reconciling', 'Stalled', 'Drifted', 'Held', 'Suspended'])
     .describe(
-      'Ready sums up; Reconciling: it is being tried; Stalled: a person must act; Drifted: reported, not corrected; Suspended: left alone, as spec.suspend says',
+      'Ready sums up; Reconciling: it is being tried; Stalled: a person must act; Drifted: reported, not corrected; Held: an administrator’s hold keeps what differs for a while; Suspended: left alone, as spec.suspend says',
     ),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds'),
   reason: z.string().max(1024).describe('One word that a program can act on'),

@@ -19,6 +19,8 @@ import type { GuessCount } from '../../../resource/secrets.ts';
 import { writeChanges } from '../../../resource/write.ts';
 import type { Realms } from '../../configuration/realms/service.ts';
 import * as userRows from '../../people/users/import-store.ts';
+import { type HeldChange, holdsOf } from '../holds/holds.ts';
+import { readHeld } from '../holds/store.ts';
 import { MOST_RECORDED, type RecordedOwner, recordedChange, recordedMove } from './applied-plan.ts';
 import { consequencesOf } from './consequences.ts';
 import { inDefaultLanguage } from './default-language.ts';
@@ -199,7 +201,9 @@ export function createApply({
     await refuseGuesses(on, principal, realm, declared);
     const permit = (touched: ReadonlySet<string>) =>
       requireSections(asked, { planned: [], written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []) });
-    const config = await planRealm(on, { realm, parts, declared, options: query, guessCount, permit, anew, mayAsk });
+    const holdOn = holdsOf(await readHeld(on, realm));
+    const of = { realm, parts, declared, options: query, guessCount, permit, anew, mayAsk, holdOn };
+    const config = await planRealm(on, of);
     // Changes that the caller may not write can't escalate permissions, since they aren't applied.
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
     await refuseEscalation(on, { realm, principal, parts, changes: theirs });
@@ -315,8 +319,9 @@ export function createApply({
       query: { manager, prune: true, force: false, dryRun: false },
     };
     const nothing = { declared: [], people: undefined, anew: false };
-    const { changes, kept } =
-      objects === 'keep' ? { changes: [], kept: [] } : (await plan(tx.sql, asked, nothing)).config;
+    const { changes, kept, held } =
+      objects === 'keep' ? { changes: [], kept: [], held: [] } : (await plan(tx.sql, asked, nothing)).config;
+    refuseHeld(held);
     refuseKept(kept);
     await writeChanges(tx, { realm, by, parts, changes, manager, newId });
     await store.releaseUsers(tx.sql, realm, manager);
@@ -351,6 +356,20 @@ function refuseConflicts({ conflicts }: Plan): void {
   const what = `${first.kind} ${first.key}${first.path === undefined ? '' : `.${first.path}`}`;
   const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more conflicts)` : '';
   throw new Problem('managed-by-another', `${what} is managed by ${first.manager}${more}`, { extra: { conflicts } });
+}
+
+/** A release with deletion waits for the end of a hold. @throws Problem `held` */
+function refuseHeld(held: readonly HeldChange[]): void {
+  const [first] = held;
+  if (!first) return;
+  const { change, hold } = first;
+  const until = new Date(hold.until);
+  const more = held.length > 1 ? ` (and ${held.length - 1} more)` : '';
+  throw new Problem(
+    'held',
+    `${change.kind} ${change.key}${more} is held by ${hold.by ?? 'an administrator'} until ${until.toISOString()}: ${hold.reason}`,
+    { extra: { until: hold.until } },
+  );
 }
 
 /** Writes the planned changes of ownership. */

@@ -8,6 +8,7 @@ import type { Item, PlannedChange, RealmPart, Section } from '../../../resource/
 import { chunks, danglingReferences, nameOf } from '../../../resource/references.ts';
 import { compareSecrets, type GuessCount } from '../../../resource/secrets.ts';
 import { faultsOf, yieldLoop } from '../../../resource/write.ts';
+import { type HeldChange, type HoldOn, keepDependents, keepHeld, keptByHolds } from '../holds/holds.ts';
 import { refuse } from './document.ts';
 import { type KeptObject, keepNeeded, type Need } from './kept.ts';
 import { deletion, type Move, type Owner, type Planned, type PlanOptions, planDropped, planObjects } from './plan.ts';
@@ -20,6 +21,8 @@ export interface EnginePlan {
   conflicts: Conflict[];
   moves: Move[];
   kept: KeptObject[];
+  /** Changes that wait for the end of a hold. */
+  held: HeldChange[];
   keptSecrets: KeptSecret[];
   warnings: Warning[];
   /** For a dry run: objects that the manager owns and the document neither declares nor prunes. */
@@ -39,6 +42,7 @@ export async function planRealm(
     permit,
     anew,
     mayAsk,
+    holdOn,
   }: {
     realm: string;
     parts: readonly RealmPart[];
@@ -54,17 +58,23 @@ export async function planRealm(
     anew: boolean;
     /** Whether the importer may learn that an object of kind `by` refers to a missing object of kind `of`. */
     mayAsk(by: string, of: string): boolean;
+    /** The holds that stand in the realm. */
+    holdOn: HoldOn;
   },
 ): Promise<EnginePlan> {
   const all: Planned = { changes: [], conflicts: [], moves: [], faults: [] };
   const secrets: KeptSecret[] = [];
+  const held: HeldChange[] = [];
   const after: { part: RealmPart; objects: Pick<Item, 'key' | 'fields'>[] }[] = [];
   for (const section of declared) {
-    const { kept, objects } = await planSection(sql, { realm, section, options, guessCount, all });
+    const { kept, objects, ...own } = await planSection(sql, { realm, section, options, guessCount, all, holdOn });
     secrets.push(...kept);
+    held.push(...own.held);
     if (section.part.warnings) after.push({ part: section.part, objects });
   }
   const pruned = options.prune ? await planPruned(sql, { realm, parts, declared, options, all }) : undefined;
+  held.push(...keepHeld(all, holdOn));
+  if (held.length > 0) held.push(...keepDependents(all, held, namesIn(declared)));
   if (anew) await planUnseeded(sql, { realm, declared, all });
   permit(new Set([...all.changes, ...all.moves].map((c) => c.kind)));
   refuse(all.faults);
@@ -72,7 +82,8 @@ export async function planRealm(
   refuseValueless(parts, changes, options.dryRun);
   refuse(await danglingReferences(sql, { realm, parts, declared, changes, mayAsk }));
   const needs = pruned ? await needsOf(sql, { realm, parts, declared, manager: options.manager, changes }) : [];
-  const kept = pruned ? keepNeeded(all, [...pruned.needs, ...needs], pruned.owners) : [];
+  const needed = pruned ? keepNeeded(all, [...pruned.needs, ...needs, ...needsOfHeld(parts, held)], pruned.owners) : [];
+  const { kept, held: keptByHold } = keptByHolds(needed, held);
   const wanted = all.changes.map(wantedOf);
   for (const part of parts) refuse((await part.whole?.(sql, realm, wanted)) ?? []);
   const warnings: Warning[] = [];
@@ -85,6 +96,7 @@ export async function planRealm(
     conflicts: all.conflicts,
     moves: all.moves,
     kept,
+    held: [...held, ...keptByHold],
     keptSecrets: secrets,
     warnings,
     undeclared: dryRun && !prune ? await droppedOf(sql, { realm, declared, manager }) : [],
@@ -128,11 +140,20 @@ async function planSection(
     options,
     guessCount,
     all,
-  }: { realm: string; section: Section; options: PlanOptions; guessCount: GuessCount; all: Planned },
-): Promise<{ kept: KeptSecret[]; objects: Pick<Item, 'key' | 'fields'>[] }> {
+    holdOn,
+  }: {
+    realm: string;
+    section: Section;
+    options: PlanOptions;
+    guessCount: GuessCount;
+    all: Planned;
+    holdOn: HoldOn;
+  },
+): Promise<{ kept: KeptSecret[]; held: HeldChange[]; objects: Pick<Item, 'key' | 'fields'>[] }> {
   const { part, items } = section;
   const rules = rulesOf(part, realm);
   const kept: KeptSecret[] = [];
+  const held: HeldChange[] = [];
   const objects: Pick<Item, 'key' | 'fields'>[] = [];
   for (const chunk of chunks(items)) {
     const keys = chunk.map((item) => item.key);
@@ -145,6 +166,8 @@ async function planSection(
       return stands ? { ...item, fields: part.settled?.(item.fields, stands.fields) ?? item.fields } : item;
     });
     const planned = planObjects(rules, options, { items: settled, current, owners });
+    // before its values are judged: what is held is not written
+    held.push(...keepHeld(planned, holdOn));
     all.faults = [...all.faults, ...planned.faults, ...faultsOf(part, realm, planned.changes.map(wantedOf))];
     all.changes.push(...planned.changes);
     all.conflicts.push(...planned.conflicts);
@@ -158,8 +181,28 @@ async function planSection(
     }
     await yieldLoop();
   }
-  return { kept, objects };
+  return { kept, held, objects };
 }
+
+/** The names that a declared object refers to, by its planned change. */
+function namesIn(declared: readonly Section[]): (change: PlannedChange) => string[] {
+  const items = new Map(
+    declared.flatMap(({ part, items: all }) =>
+      all.map((item) => [nameOf(part.kind, item.key), { part, item }] as const),
+    ),
+  );
+  return ({ kind, key }) => {
+    const { part, item } = items.get(nameOf(kind, key)) ?? {};
+    return (item && part?.references?.(item))?.map((on) => nameOf(on.kind, on.key)) ?? [];
+  };
+}
+
+/** The objects that held ones refer to as they are stored: pruning keeps these. */
+const needsOfHeld = (parts: readonly RealmPart[], held: readonly HeldChange[]): Need[] =>
+  held.flatMap(({ change: { kind, key, before } }) => {
+    const part = before && parts.find((one) => one.kind === kind);
+    return (part?.references?.({ key, fields: before ?? {}, path: '' }) ?? []).map((on) => ({ kind, key, on }));
+  });
 
 const rulesOf = (part: RealmPart, realm: string) => ({
   kind: part.kind,

@@ -160,7 +160,10 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
       throw new Problem('changed-since', `${first.path} ${first.message}`, { errors: obstacles.slice(0, MOST_TOLD) });
     await check(on, asked, manager, inverse.changes);
     await refuseWithoutAdministrator(on, realm, inverse);
-    return { manager, plan: { ...inverse, conflicts: [], kept: [], warnings: [], undeclared: [], deletions: [] } };
+    return {
+      manager,
+      plan: { ...inverse, conflicts: [], kept: [], held: [], warnings: [], undeclared: [], deletions: [] },
+    };
   }
 
   async function undo(tx: Tx, asked: Undo): Promise<Plan> {

@@ -1,7 +1,15 @@
 // Converts the engine's plan to the response: settings as one object of the realm, secrets masked, a summary in words.
 // Specification 2.10; decisions "Import, export, plan".
 import { wholeKinds } from '../../../contract/sections.ts';
-import type { Change, Conflict, Consequence, KeptObject, OwnershipMove, Plan } from '../../../contract/transfer.ts';
+import type {
+  Change,
+  Conflict,
+  Consequence,
+  HeldChange,
+  KeptObject,
+  OwnershipMove,
+  Plan,
+} from '../../../contract/transfer.ts';
 import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
 import { MASK, maskedFields } from '../../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
@@ -59,6 +67,21 @@ const shownKept = (realm: string, kept: EnginePlan['kept'], mayRead: (kind: stri
       .map((user) => named(realm, user)),
   }));
 
+function shownHeld(
+  realm: string,
+  parts: readonly RealmPart[],
+  held: EnginePlan['held'],
+  mayRead: (kind: string) => boolean,
+): HeldChange[] {
+  return held.flatMap(({ change, hold }) =>
+    shownChanges(realm, parts, [change], mayRead).map((shown) => ({
+      ...shown,
+      ...named(realm, change),
+      hold,
+    })),
+  );
+}
+
 /** A setting is shown as a field of the realm. */
 const named = (realm: string, { kind, key }: { kind: string; key: string }) =>
   wholeKinds.has(kind) ? { kind, key: realm, path: key } : { kind, key };
@@ -99,6 +122,7 @@ export function planOf(
   const conflicts = [...shownConflicts(realm, plan.conflicts), ...users.conflicts];
   const ownership = shownMoves(plan.moves);
   const kept = shownKept(realm, plan.kept, mayRead);
+  const held = shownHeld(realm, parts, plan.held, mayRead);
   const peopleGone = users.counts.get('delete') ?? 0;
   const taken = users.counts.get('take') ?? 0;
   const inSync = create + update + remove + ownership.length + conflicts.length + taken === 0;
@@ -109,6 +133,7 @@ export function planOf(
     ...(conflicts.length > 0 ? [`${conflicts.length} in conflict`] : []),
     ...(ownership.length + taken > 0 ? [`${ownership.length + taken} to take or release`] : []),
     ...(kept.length > 0 ? [`${kept.length} kept while in use`] : []),
+    ...(held.length > 0 ? [`${held.length} held`] : []),
   ];
   const text = words.length === 0 ? 'in sync' : words.join(', ');
   return {
@@ -118,6 +143,7 @@ export function planOf(
     ownership,
     conflicts,
     kept,
+    held,
     keptSecrets: plan.keptSecrets,
     warnings: plan.warnings,
     consequences: consequences.map((one) => ({ ...one, ...named(realm, one) })),
