@@ -768,6 +768,27 @@ create table group_role (
 );
 CREATE INDEX group_role_role ON group_role USING btree (realm_id, role_id);
 
+create table held_object (
+  realm_id text not null,
+  hold_id uuid not null,
+  kind text not null,
+  key text not null,
+  primary key (realm_id, kind, key, hold_id),
+  constraint held_object_realm_id_hold_id_fkey FOREIGN KEY (realm_id, hold_id) REFERENCES hold(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX held_object_hold ON held_object USING btree (realm_id, hold_id);
+
+create table hold (
+  realm_id text not null,
+  id uuid not null,
+  reason text not null,
+  actor jsonb,
+  placed_at timestamp with time zone not null,
+  until timestamp with time zone not null,
+  primary key (realm_id, id),
+  constraint hold_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+
 create table identity_link (
   realm_id text not null,
   id uuid not null,

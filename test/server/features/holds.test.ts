@@ -306,12 +306,12 @@ describe('refused', () => {
     const editor = await administrator(server, { target: realm, permissions: ['clients:write', 'holds:read'] });
     await expect(place(what, { by: editor })).rejects.toMatchObject({
       status: 403,
-      problem: { permission: 'holds:write' },
+      problem: { detail: expect.stringContaining('holds:write') },
     });
     const holder = await administrator(server, { target: realm, permissions: ['holds:write', 'roles:write'] });
     await expect(place(what, { by: holder })).rejects.toMatchObject({
       status: 403,
-      problem: { permission: 'clients:write' },
+      problem: { detail: expect.stringContaining('clients:write') },
     });
     const hold = await place([{ kind: 'role', key: 'reader' }], { by: holder });
     await expect(editor.call(endHold, { params: { realm, id: hold.id } })).rejects.toMatchObject({ status: 403 });
