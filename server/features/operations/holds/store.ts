@@ -40,7 +40,7 @@ export interface HeldRow {
   actor: Party | null;
   until: Date;
 }
-/** What is held in the realm now; of several holds on one object the longest comes first. */
+/** The held objects of the realm. Of several holds on one object, the one with the latest end comes first. */
 export const readHeld = (sql: Sql, realm: string): Promise<HeldRow[]> => sql<HeldRow>`
   select o.kind, o.key, h.id, h.reason, h.actor, h.until
   from held_object o join hold h on h.realm_id = o.realm_id and h.id = o.hold_id
