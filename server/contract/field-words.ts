@@ -42,18 +42,21 @@ function bound(much: 'at least' | 'at most', { origin, limit, exact }: Bound): s
 }
 
 const UNKNOWN = 'is not a known field';
-/** A body may have thousands of unknown fields. */
+/** A body may have thousands of unknown fields, and long ones. */
 const MOST_MEANT = 10;
+const LONGEST_KEY = 200;
+/** In JSON's form, so that a key has no line break. */
+const NAMED = /^"(?:[^"\\]|\\.)*" /;
 
 export const unknownField = (key: string, known: readonly string[]): string => {
   const meant = similarName(key, known);
   return meant === undefined ? UNKNOWN : `${UNKNOWN}; did you mean ${meant}?`;
 };
 
-/** The words for one of an issue's unknown keys: the message has a line for each of the first. */
+/** The words for one of an issue's unknown keys, without the key: the message has a line for each of the first. */
 export function unknownFieldWords({ message }: { message: string }, index: number): string {
-  const line = message.split('\n', MOST_MEANT)[index];
-  return line?.startsWith(UNKNOWN) ? line : UNKNOWN;
+  const words = message.split('\n', MOST_MEANT)[index]?.replace(NAMED, '');
+  return words?.startsWith(UNKNOWN) ? words : UNKNOWN;
 }
 
 z.config({
@@ -82,7 +85,7 @@ z.config({
         const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
         return issue.keys
           .slice(0, MOST_MEANT)
-          .map((key) => unknownField(key, known))
+          .map((key) => `${JSON.stringify(key.slice(0, LONGEST_KEY))} ${unknownField(key, known)}`)
           .join('\n');
       }
       case 'invalid_key':

@@ -139,7 +139,7 @@ export const HttpsAddress = z.string().max(2048).refine(isHttpsAddress, 'must be
 
 /** An absolute http(s) address without credentials. */
 export const HttpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an absolute http or https address' })
+  .url({ protocol: /^https?$/, error: 'must be an absolute http or https address', abort: true })
   .max(2048)
   .refine(isPlainlySpelt, 'must have // before its host, and neither a user name nor a backslash')
   .refine((s) => !s.includes('\0'), 'must not contain NUL');

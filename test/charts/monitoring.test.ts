@@ -43,7 +43,11 @@ describe.skipIf(!assets.found)('monitoring', () => {
     const types = texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]);
     exported = new Set(
       types.flatMap(([, name = '', type]) =>
-        type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+        type === 'histogram'
+          ? [`${name}_bucket`, `${name}_sum`, `${name}_count`]
+          : type === 'summary'
+            ? [name, `${name}_sum`, `${name}_count`]
+            : [name],
       ),
     );
   });

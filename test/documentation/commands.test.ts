@@ -86,7 +86,10 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['realmctl managers move', 'test/cli/administration.test.ts'],
     ['npm run operator -- --server', 'test/operator/servers-together.cluster.test.ts'],
   ],
-  'docs/gitops.md': [['realmctl validate', 'test/cli/operator-plans.test.ts']],
+  'docs/gitops.md': [
+    ['realmctl validate', 'test/cli/operator-plans.test.ts'],
+    ['realmctl hold client shop', 'test/cli/holds.test.ts'],
+  ],
   'docs/import-export.md': [
     ['URL=http', 'test/server/features/admin-access.test.ts'],
     ['TOKEN=$(curl', HERE],
@@ -95,6 +98,13 @@ const how: Record<string, [begins: string, how: string][]> = {
   'docs/keycloak.md': [
     ['kc.sh export', 'needs Keycloak; test/server/features/keycloak holds what it writes'],
     ['realmctl import acme --keycloak', 'test/cli/import.keycloak.test.ts'],
+  ],
+  'docs/insight.md': [
+    ['realmctl why user ana@example.com', 'test/server/features/sign-in-report.test.ts'],
+    ['realmctl why user ana -r acme --new-browser', 'test/server/features/sign-in-report.test.ts'],
+    ['realmctl preview token', 'test/server/features/token-preview.test.ts'],
+    ['realmctl search', 'test/server/features/search.test.ts'],
+    ['realmctl get expiring', 'test/server/features/search.test.ts'],
   ],
   'docs/install.md': [
     ['docker buildx', NEEDS.image],
@@ -222,7 +232,8 @@ describe('run here:', () => {
       users: [{ username: 'ana', email: 'ana@example.com' }],
       webhooks: [{ name: 'audit', url: 'https://hooks.example.com/', eventTypes: '*', enabled: false }],
     });
-    await api.apply('acme', { roles: [{ name: 'kept' }] }, { manager: 'k8s:prod/identity/Realm/acme' });
+    const kept = { roles: [{ name: 'kept' }], clients: [{ clientId: 'shop' }], realm: { requireMfa: false } };
+    await api.apply('acme', kept, { manager: 'k8s:prod/identity/Realm/acme' });
     const hook = { name: 'hook', url: 'https://hooks.example.com/', eventTypes: '*', enabled: false };
     await writeFile(path.join(dir, 'webhook.yaml'), JSON.stringify(hook));
     await writeFile(path.join(dir, 'people.ndjson'), '{"username":"ben"}\n');
@@ -253,6 +264,10 @@ describe('run here:', () => {
       .replaceAll('https://iam.example.com', server.baseUrl)
       .replaceAll(/--context \w+ /g, '')
       .replace('import acme -f -', 'import acme-elsewhere -f -')
+      .replace(
+        'unhold ID',
+        `unhold $(realmctl get holds -r acme -o json | sed -n 's/^ *"id": "\\(.*\\)".*/\\1/p' | head -n 1)`,
+      )
       .replaceAll(/^(realmctl (?:delete|sessions end|rotate-keys) [^#\n]*?)( *#|$)/gm, '$1 --yes $2');
   };
   test.each((how['docs/cli.md'] ?? []).filter(([, by]) => by === HERE).map(([begins]) => begins))(

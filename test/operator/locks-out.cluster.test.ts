@@ -61,10 +61,10 @@ describe.skipIf(!assets.found)('what locks people out', () => {
     return items.map(({ type, note }: { type: string; note: string }) => `${type}: ${note}`);
   };
   /** While nobody can write to the table, though everybody can read it. */
-  async function heldUp(table: 'client' | 'flow_execution', work: () => Promise<void>): Promise<void> {
+  async function heldUp(table: 'client' | 'flow_execution' | 'realm', work: () => Promise<void>): Promise<void> {
     await database.query('begin');
     try {
-      await database.query(`lock table ${table} in exclusive mode`);
+      await database.query(`lock table ${table} in share row exclusive mode`);
       await work();
     } finally {
       await database.query('rollback');
@@ -161,7 +161,8 @@ describe.skipIf(!assets.found)('what locks people out', () => {
     await ready(whole);
     await land.client.call(createUser, { params: brief, body: { username: 'alice', password: PASSWORD } });
     await signIn('last', 'brief');
-    await heldUp('client', async () => {
+    // the realm is marked as deleted first
+    await heldUp('realm', async () => {
       await land.kubectl('delete', 'realm', 'whole', '--wait=false');
       const told = 'Warning: client last: goes, with all its tokens (1 live session, 1 person, 1 client)';
       await eventually(async () => expect(await warnings('whole')).toEqual([told]));

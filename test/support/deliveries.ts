@@ -30,13 +30,13 @@ export interface DeliveriesOptions {
   expireSeconds?: number;
 }
 
-/** Subscriptions give no rights, so their author needs none. */
-const nobody: Principal = {
+/** The author of subscriptions: they show the realm's events. */
+const author: Principal = {
   type: 'client',
   id: '',
   name: '',
   realm: 'master',
-  permissions: new Map(),
+  permissions: new Map([['*', new Set(['events:read' as const])]]),
   limited: [],
   expiresAt: null,
 };
@@ -63,7 +63,7 @@ export async function startDeliveries({
   });
   const of = webhooksResource({ seal, now });
   const api = createResourceApi({ sql, transact, parts: [of], newId });
-  const caller = { principal: nobody, by: bySystem, expect: () => {} };
+  const caller = { principal: author, by: bySystem, expect: () => {} };
   const subscriptions = {
     create: async (realm: string, input: WebhookInput): Promise<AnswerOf<typeof webhookKind>> =>
       webhookKind.wire.parse(of.toWire(realm, await api.create(of, caller, realm, input))),

@@ -101,7 +101,7 @@ describe('the endpoint', () => {
     const guess = (secret: string) => post(server, REALM, 'par', REQUEST, { authorization: basic('rp2', secret) });
     expect((await post(server, REALM, 'par', { ...REQUEST, client_id: 'rp2' })).status).toBe(401);
     const statuses: number[] = [];
-    for (let n = 0; n < 11; n += 1) statuses.push((await guess(`wrong secret ${n}`)).status);
+    for (let n = 0; n < 11; n += 1) statuses.push((await guess(`wrong-secret-${n}`)).status);
     expect(statuses).toEqual([...Array(10).fill(401), 429]);
   });
 
