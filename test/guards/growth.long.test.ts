@@ -3,6 +3,7 @@
 // Implements: no request, and no work in the background, grows with what the realm or its neighbours have.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { z } from 'zod';
 import { address } from '../../server/contract/client.ts';
 import type { Route } from '../../server/contract/route.ts';
 import { createSeal } from '../../server/crypto/seal.ts';
@@ -136,6 +137,18 @@ const SAMPLES: Record<string, readonly string[]> = {
   effective: ['true'],
   defaults: ['true'],
   after: ['0'],
+  with: ['managedBy'],
+  locked: ['true', 'false'],
+  kinds: ['user', 'client,role,group,organization,realm'],
+  realm: [REALM],
+  attempts: ['10'],
+  flow: ['browser'],
+  level: ['2'],
+  deviceKnown: ['false'],
+  riskBand: ['high'],
+  proven: ['pwd'],
+  scope: ['openid profile'],
+  resource: ['https://api.example'],
 };
 /** Parameters that say where a page goes on; those of SCIM are asked below. */
 const ELSEWHERE = new Set(['cursor', 'code', 'users']);
@@ -155,15 +168,21 @@ function addresses(route: Route): string[] {
   const area = words[2] ?? words[1] ?? '';
   const named = [ids[area], GROWN_IDS[area] && { ...ids[area], ...GROWN_IDS[area] }].filter((one) => one !== undefined);
   if (named.length === 0) named.push({});
-  const { shape = {} }: { shape?: Record<string, unknown> } = Object(route.query);
+  const { shape = {} }: { shape?: Record<string, z.ZodType> } = Object(route.query);
   const keys = Object.keys(shape).filter((key) => !ELSEWHERE.has(key));
   for (const key of keys) expect(Object.keys(SAMPLES), `a value of ${key} of ${route.path}`).toContain(key);
+  const valuesOf = (key: string) => (SAMPLES[key] ?? []).filter((value) => shape[key]?.safeParse(value).success);
+  const needed = keys.filter((key) => !shape[key]?.safeParse(undefined).success);
+  const always = Object.fromEntries(needed.map((key) => [key, valuesOf(key)[0] ?? '']));
+  const query = (more: Record<string, string>) => {
+    const text = String(new URLSearchParams({ ...always, ...more }));
+    return text === '' ? '' : `?${text}`;
+  };
   const queries = [
-    '',
+    query({}),
     ...keys.flatMap((key) =>
-      (SAMPLES[key] ?? []).map(
-        (value) =>
-          `?${new URLSearchParams({ [key]: value, ...('limit' in shape && key !== 'limit' && { limit: '20' }) })}`,
+      valuesOf(key).map((value) =>
+        query({ [key]: value, ...('limit' in shape && key !== 'limit' && { limit: '20' }) }),
       ),
     ),
   ];
