@@ -70,6 +70,26 @@ describe('a name that differs from another group’s in case only', () => {
     await send('/Beside', '/Twin', '/Twin/Beside');
   });
 
+  test('is refused where both come at the same moment, by any way', async () => {
+    const isThere = async (folded: string) => {
+      const { body = [] } = await server.admin.call(api.listGroups, { params, query: { limit: 200 } });
+      return body.filter(({ path }) => path.toLowerCase() === folded).length;
+    };
+    const outcomes = async (...requests: Promise<unknown>[]) =>
+      (await Promise.allSettled(requests)).map((r) => (r.status === 'fulfilled' ? 200 : r.reason.status)).sort();
+    const document = (path: string) => server.admin.call(importRealm, { params, body: { groups: [{ path }] } });
+    for (let i = 0; i < 10; i += 1) {
+      expect(await outcomes(group(`Race${i}`), group(`rACE${i}`), group(`RACE${i}`))).toEqual([200, 400, 400]);
+      expect(await isThere(`/race${i}`)).toBe(1);
+      const [a, b] = [await group(`first-${i}`), await group(`second-${i}`)];
+      const moved = await outcomes(put(a.id, { name: `Move${i}` }), put(b.id, { name: `mOVE${i}` }));
+      expect(moved).toEqual([200, 400]);
+      const mixed = await outcomes(group(`Mixed${i}`), document(`/mIXED${i}`));
+      expect(mixed).toEqual([200, 400]);
+      expect(await isThere(`/mixed${i}`)).toBe(1);
+    }
+  });
+
   test('stays where a realm has both from before', async () => {
     await group('Legacy');
     await server.pool.query(

@@ -63,6 +63,14 @@ async function tooDeep(sql: Sql, realm: string, changes: readonly Wanted[]) {
 }
 
 /**
+ * Until the end of the transaction, no other transaction can create or rename a group of the realm. `differingInCase`
+ * would not see such a group before it is committed.
+ */
+export async function lockPaths(sql: Sql, realm: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('user_group ' || ${realm}, 0))`;
+}
+
+/**
  * New paths that differ from another group's in case only: SCIM and most directories would take the two for one. Pairs
  * from before stay as they are.
  */
@@ -170,6 +178,9 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
           })),
         ),
       ],
+      hold: async (sql, realm, items) => {
+        if (items.length > 0) await lockPaths(sql, realm);
+      },
       check: ({ key }) =>
         pathBytes(key) > longestPath
           ? [{ path: 'name', message: `makes a path of more than ${longestPath} bytes` }]

@@ -8,6 +8,7 @@ import { escapedGroupName } from '../../../domain/group-names.ts';
 import { changeOf } from '../../../resource/change.ts';
 import type { Resource } from '../../../resource/resource.ts';
 import { writeChanges } from '../../../resource/write.ts';
+import { lockPaths } from '../groups/resource.ts';
 import type { FromDirectoryWriter } from '../users/from-directory.ts';
 import type { Entry, Session } from './connection.ts';
 import { dnKey } from './dn.ts';
@@ -76,7 +77,11 @@ export function createDirectoryGroups({
     paths: readonly string[],
   ): Promise<Map<string, string>> {
     const needed = [...new Set(paths.flatMap(prefixes))];
-    const there = await store.groupsAt(tx.sql, realm, needed);
+    let there = await store.groupsAt(tx.sql, realm, needed);
+    if (needed.some((path) => !there.has(path))) {
+      await lockPaths(tx.sql, realm);
+      there = await store.groupsAt(tx.sql, realm, needed);
+    }
     const placeOf = (path: string): string => {
       const cut = path.lastIndexOf('/');
       return there.get(path)?.path ?? (cut === 0 ? '' : placeOf(path.slice(0, cut))) + path.slice(cut);
