@@ -36,6 +36,23 @@ const shapes: [string, object, object][] = [
     { sub: '557058:1a2b', preferred_username: 'ada', name: 'Ada Byron' },
   ],
   [
+    'Bitbucket without an Atlassian account',
+    {
+      type: 'user',
+      uuid: '{f9f4b8a2-0000-4000-8000-000000000001}',
+      account_id: null,
+      username: 'ada',
+      nickname: 'Ada',
+      display_name: 'Ada Byron',
+    },
+    { sub: '{f9f4b8a2-0000-4000-8000-000000000001}', preferred_username: 'ada', name: 'Ada Byron' },
+  ],
+  [
+    'Bitbucket that leaves account_id out',
+    { type: 'user', uuid: '{f9f4b8a2-0000-4000-8000-000000000001}', username: 'ada', display_name: 'Ada Byron' },
+    { sub: '{f9f4b8a2-0000-4000-8000-000000000001}', preferred_username: 'ada', name: 'Ada Byron' },
+  ],
+  [
     'Atlassian',
     { account_type: 'atlassian', account_id: '112233aa', email: 'mia@example.com', name: 'Mia', nickname: 'mia' },
     { sub: '112233aa', email: 'mia@example.com', name: 'Mia', email_verified: undefined },
@@ -263,6 +280,10 @@ test('a provider is asked for addresses only where it has them', () => {
   expect(at('https://git.example/api/v3/user/')).toBe('https://git.example/api/v3/user/emails');
   expect(at('https://git.example/api/v1/user?a=b')).toBe('https://git.example/api/v1/user/emails?a=b');
   expect(at('https://api.bitbucket.org/2.0/user', { type: 'user', account_id: 'a', uuid: '{u}' })).toContain('/emails');
+  expect(
+    at('https://api.bitbucket.org/2.0/user', { type: 'user', uuid: '{f9f4b8a2-0000-4000-8000-000000000001}' }),
+  ).toContain('/emails');
+  expect(at('https://id.example/user', { type: 'user', uuid: 'f9f4b8a2' })).toBeUndefined();
   expect(at('https://api.github.com/user', { ...octocat, email: 'a@x.example' })).toContain('/emails');
   expect(at('https://api.github.com/user', { ...octocat, email: 'a@x.example', email_verified: true })).toBeUndefined();
   // GitLab's answer has no list beside it.

@@ -58,13 +58,19 @@ export function addressAmong(list: unknown, shown?: unknown): Said {
   return found ? { email: found.email, email_verified: found.verified } : {};
 }
 
+const BITBUCKET_UUID = /^\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}$/i;
+/** A user without an Atlassian account has no `account_id`. Then only the form of the `uuid`, in braces, tells Bitbucket. */
 const isBitbucket = ({ type, account_id, uuid }: Claims): boolean =>
-  type === 'user' && isText(account_id) && isText(uuid);
+  type === 'user' && isText(uuid) && (isText(account_id) || BITBUCKET_UUID.test(uuid));
 
 const shapes: Readonly<Record<string, Shape>> = {
   Bitbucket: (body) =>
     isBitbucket(body)
-      ? { sub: body.account_id, preferred_username: body.username, name: body.display_name }
+      ? {
+          sub: isText(body.account_id) ? body.account_id : body.uuid,
+          preferred_username: body.username,
+          name: body.display_name,
+        }
       : undefined,
   Atlassian: ({ account_type, account_id }) =>
     isText(account_type) && isText(account_id) ? { sub: account_id } : undefined,
