@@ -19,15 +19,15 @@ interface Entry {
 export function createRemoteDocuments({
   outbound,
   loopback = false,
-  read = (text: string): unknown => JSON.parse(text),
+  read = (body: Buffer): unknown => JSON.parse(body.toString()),
   keepOld = false,
   now,
 }: {
   outbound: Pick<Outbound, 'fetch'>;
   /** Whether plain http is permitted for this machine. */
   loopback?: boolean;
-  /** Parses a document; default: JSON. */
-  read?: (text: string) => unknown;
+  /** Parses a document's bytes, which may have an encoding of their own (XML); default: JSON. */
+  read?: (body: Buffer) => unknown;
   /** Whether the old document stays in use if it can't be fetched again. */
   keepOld?: boolean;
   now: () => Date;
@@ -41,7 +41,7 @@ export function createRemoteDocuments({
       ...LIMITS,
     });
     if (status !== 200) throw new Error(`${uri} answered ${status}`);
-    return read(body.toString());
+    return read(body);
   }
 
   function fetched(uri: string, onDoubt = false): Promise<unknown> {

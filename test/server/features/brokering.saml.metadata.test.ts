@@ -57,6 +57,32 @@ test('counts where the key that is given has signed it', async () => {
   expect((await leave()).url).toContain(`${IDP}/sso?SAMLRequest=`);
 });
 
+const withUmlaut = metadata
+  .replace(`entityID="${IDP}"`, `entityID="${IDP}/bücher"`)
+  .replace(
+    '</md:EntityDescriptor>',
+    '<md:Organization><md:OrganizationName xml:lang="de">Bücher</md:OrganizationName><md:OrganizationDisplayName xml:lang="de">Bücher</md:OrganizationDisplayName><md:OrganizationURL xml:lang="de">https://corp.example</md:OrganizationURL></md:Organization></md:EntityDescriptor>',
+  );
+test.each([
+  ['ISO-8859-1', 'latin1', true],
+  ['ISO-8859-1', 'latin1', false],
+  ['utf-8', 'utf8', true],
+  ['utf-8', 'utf8', false],
+] as const)('is read in the encoding that it declares: %s in %s, signed: %s', async (encoding, written, signed) => {
+  const text = signed ? signedXml(withUmlaut, identityProviderKeys.key) : withUmlaut;
+  receiver.answer = () => ({ body: Buffer.from(`<?xml version="1.0" encoding="${encoding}"?>${text}`, written) });
+  const certificate = signed ? { metadataCertificate: identityProviderKeys.certificate } : {};
+  await provide({ ...certificate, entityId: `${IDP}/bücher` });
+  expect((await leave()).url).toContain(`${IDP}/sso?SAMLRequest=`);
+});
+
+test('doesn’t count where its bytes are not UTF-8 and it declares nothing else', async () => {
+  receiver.answer = () => ({ body: Buffer.from(withUmlaut, 'latin1') });
+  await provide();
+  expect((await leave()).text).toContain('You were not signed in by Corp');
+  expect(await reasons()).toEqual(['provider-metadata-malformed']);
+});
+
 test.each([
   ['nobody', () => metadata],
   ['another key', () => signedXml(metadata, samlKeyPair().key)],

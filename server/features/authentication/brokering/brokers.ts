@@ -54,8 +54,8 @@ export function createSignInByProviders(deps: Shared & Omit<FirstSignInDeps, 'li
   const providerTokens = createProviderTokens(deps);
   const codeFlow = createCodeFlow(deps);
   const oidc = createOidc({ codeFlow, documents: createRemoteDocuments({ outbound, loopback: true, now }), now });
-  const texts = createRemoteDocuments({ outbound, loopback: true, read: (text) => text, keepOld: true, now });
-  const samlProviders = createSamlProviders({ ...deps, documents: texts });
+  const metadata = createRemoteDocuments({ outbound, loopback: true, read: (body) => body, keepOld: true, now });
+  const samlProviders = createSamlProviders({ ...deps, documents: metadata });
   const signerOf = createSigningKeyOf(keys);
   const saml = createSamlBrokering({ ...deps, samlProviders, signerOf });
   const upstreams = { oidc, oauth2: createOauth2({ codeFlow }), saml };

@@ -34,10 +34,10 @@ const entitiesIn = (at: Xml): Xml[] => {
  * @throws XmlError
  */
 export function readProvider(
-  text: string,
+  metadata: string | Buffer,
   { entityId, certificate, now }: { entityId: string | undefined; certificate: string | undefined; now: Date },
 ): SamlProvider {
-  const document = parseDocument(text, LIMITS);
+  const document = parseDocument(metadata, LIMITS);
   const root = certificate === undefined ? document.xml : readSigned(document, [certificate]);
   const found = entitiesIn(root)
     .filter(({ attributes }) => entityId === undefined || attributes.entityID === entityId)

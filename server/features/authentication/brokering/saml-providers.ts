@@ -7,17 +7,17 @@ import { readProvider, type SamlProvider } from './saml-metadata.ts';
 import { UpstreamError } from './upstream.ts';
 
 export interface SamlProvidersDeps {
-  /** Texts by address, cached for a while. */
+  /** The bytes of metadata by address, cached for a while. The XML says their encoding. */
   documents: RemoteDocuments;
   settings: { issuer(realm: string): Promise<string> };
   now: () => Date;
 }
 
 export function createSamlProviders({ documents, settings, now }: SamlProvidersDeps) {
-  function read(text: unknown, { config }: Provider): SamlProvider {
+  function read(metadata: unknown, { config }: Provider): SamlProvider {
     try {
       const { entityId, metadataCertificate: certificate } = config;
-      return readProvider(String(text), { entityId, certificate, now: now() });
+      return readProvider(Buffer.isBuffer(metadata) ? metadata : String(metadata), { entityId, certificate, now: now() });
     } catch (error) {
       if (error instanceof XmlError) throw new UpstreamError('metadata-malformed', { cause: error });
       throw error;
@@ -43,17 +43,17 @@ export function createSamlProviders({ documents, settings, now }: SamlProvidersD
     async of(provider: Provider): Promise<SamlProvider> {
       const { metadataUrl } = provider.config;
       if (metadataUrl === undefined) return merged(provider, undefined);
-      const text = await documents.get(metadataUrl).catch((cause: unknown) => {
+      const metadata = await documents.get(metadataUrl).catch((cause: unknown) => {
         throw new UpstreamError('metadata-unreachable', { cause });
       });
-      return merged(provider, read(text, provider));
+      return merged(provider, read(metadata, provider));
     },
 
     /** The provider by freshly fetched metadata, in case it has a new key; undefined: there is nothing newer. */
     async renewed(provider: Provider): Promise<SamlProvider | undefined> {
       const { metadataUrl } = provider.config;
-      const text = metadataUrl && (await documents.renewed(metadataUrl).catch(() => undefined));
-      return text === undefined ? undefined : merged(provider, read(text, provider));
+      const metadata = metadataUrl && (await documents.renewed(metadataUrl).catch(() => undefined));
+      return metadata === undefined ? undefined : merged(provider, read(metadata, provider));
     },
   };
 }
