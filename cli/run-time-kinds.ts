@@ -1,7 +1,7 @@
 // The kinds of run-time data, of which a realm may have any number, as `get` and `describe` show them.
 import { type Event, listEvents } from '../server/contract/events.ts';
 import { listExpiring, listUnusedClients } from '../server/contract/expiring.ts';
-import { createInvitation, listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
+import { createInvitation, type Invitation, listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
 import { deletePushToken, listMessages, listPushTokens, registerPushToken } from '../server/contract/messages.ts';
 import {
   createInitialAccessToken,
@@ -40,6 +40,13 @@ export const users = kind({
   ],
 });
 
+/** When the mail server took an invitation's message, else why it has not. */
+function mailed({ mailStatus, mailError, mailedAt }: Invitation): string {
+  if (mailStatus === 'sent') return time(mailedAt);
+  const said = mailStatus === 'none' ? 'no' : mailStatus;
+  return mailError === null ? said : `${said}: ${mailError}`;
+}
+
 const invitations = kind({
   plural: 'invitations',
   singular: 'invitation',
@@ -52,7 +59,7 @@ const invitations = kind({
     { head: 'INVITATION', cell: (i) => i.id },
     { head: 'E-MAIL', cell: (i) => i.email },
     { head: 'ORGANIZATION', cell: (i) => text(i.organization) },
-    { head: 'MAILED', cell: (i) => time(i.mailedAt) },
+    { head: 'MAILED', cell: mailed },
     { head: 'EXPIRES', cell: (i) => time(i.expiresAt) },
     // only the response to its creation contains the link
     { head: 'LINK', cell: (i) => text('link' in i && typeof i.link === 'string' ? i.link : null), wide: true },

@@ -14,7 +14,16 @@ export const Invitation = z
     id: Id,
     email: z.string(),
     organization: z.string().nullable().describe('Its name; null: to the realm alone'),
-    mailedAt: EpochMs.nullable().describe('When the link that works now was sent; null: it was shown instead'),
+    mailStatus: z
+      .enum(['none', 'queued', 'sent', 'failed', 'unknown'])
+      .describe(
+        'The message with the link that works now. none: the link was shown instead; queued: not sent yet, or about to be tried again; sent: the mail server took it; failed: given up; unknown: the message is not stored any more',
+      ),
+    mailError: z
+      .string()
+      .nullable()
+      .describe('queued, failed: the mail server’s own words at the last try, for callers with `messaging:read`'),
+    mailedAt: EpochMs.nullable().describe('When the mail server took that message; null: it has not, or unknown'),
     createdAt: EpochMs,
     expiresAt: EpochMs,
   })

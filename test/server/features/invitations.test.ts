@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { eraseUser } from '../../../server/contract/gdpr.ts';
 import * as api from '../../../server/contract/invitations.ts';
+import { putMessagingProvider } from '../../../server/contract/messaging.ts';
 import * as organizations from '../../../server/contract/organizations.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
@@ -12,6 +13,7 @@ import { createUser, getUser, listUsers } from '../../../server/contract/users.t
 import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { eventually } from '../../support/operator.ts';
 import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 
 let site: MailingServer;
@@ -235,7 +237,8 @@ test('administrators list, send again and revoke: the older link is over each ti
 
 test('to the realm alone; an address whose link was only shown counts as unverified', async () => {
   const { body } = await invite(eve(), { mail: false });
-  expect(body).toMatchObject({ organization: null, mailedAt: null });
+  expect(body).toMatchObject({ organization: null, mailStatus: 'none', mailError: null, mailedAt: null });
+  expect(await pending()).toMatchObject([{ mailStatus: 'none', mailError: null, mailedAt: null }]);
   const link = linkIn(body?.link ?? '');
   expect((await person().open(link)).heading).toBe(`You are invited to ${realm}`);
   await call(putSettings, { params: params(), body: { registrationEmailAsUsername: true } });
@@ -276,4 +279,32 @@ test('a disabled organization takes nobody in; erasing a person takes invitation
   expect(await pending()).toEqual([]);
   expect(await person().open(link)).toMatchObject(OVER);
   await expect(call(getUser, { params: { realm, userId } })).rejects.toMatchObject({ status: 404 });
+});
+
+test('counts as mailed when the mail server has taken its message, and says why where it has not', async () => {
+  const { body: asked } = await invite(eve());
+  expect(asked).toMatchObject({ mailStatus: 'queued', mailError: null, mailedAt: null });
+  await site.mailTo(eve(), 'Open this link to begin');
+  await eventually(async () =>
+    expect(await pending()).toMatchObject([{ mailStatus: 'sent', mailError: null, mailedAt: expect.any(Number) }]),
+  );
+  // nothing listens there: the message is tried again, and given up in the end
+  const config = { host: '127.0.0.1', port: 9 };
+  await call(putMessagingProvider, { params: params(), body: { channel: 'EMAIL', driver: 'smtp', config } });
+  const id = (await pending())[0]?.id ?? '';
+  const { body: again } = await call(api.resendInvitation, { params: { realm, id } });
+  expect(again).toMatchObject({ mailStatus: 'queued', mailedAt: null });
+  const failed = { mailStatus: 'failed', mailError: expect.stringMatching(/\S/), mailedAt: null };
+  await eventually(async () => expect(await pending()).toMatchObject([failed]));
+  const permissions = ['users:read', 'users:write', 'organizations:write'] as const;
+  const clerk = await administrator(site.server, { target: realm, permissions: [...permissions] });
+  const { body: seen } = await clerk.call(api.listInvitations, { params: params() });
+  expect(seen).toMatchObject([{ ...failed, mailError: null }]);
+  await call(api.resendInvitation, { params: { realm, id }, body: { mail: false } });
+  expect(await pending()).toMatchObject([{ mailStatus: 'none', mailError: null, mailedAt: null }]);
+  await site.sendsMail(realm);
+  await call(api.resendInvitation, { params: { realm, id } });
+  await eventually(async () => expect(await pending()).toMatchObject([{ mailStatus: 'sent' }]));
+  await site.server.pool.query('delete from message where realm_id = $1', [realm]);
+  expect(await pending()).toMatchObject([{ mailStatus: 'unknown', mailError: null, mailedAt: null }]);
 });

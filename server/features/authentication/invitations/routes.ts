@@ -31,7 +31,7 @@ export function invitationRoutes(
   bind(app, api.listInvitations, async ({ params, query, request, reply }) => {
     const [email, id] = decodeCursor(query.cursor, 2) ?? [];
     const after = email === undefined || id === undefined ? undefined : ([email, id] as const);
-    const rows = await invitations.list(params.realm, {
+    const rows = await invitations.list(params.realm, principalOf(request), {
       organization: query.organization,
       after,
       limit: query.limit + 1,

@@ -76,14 +76,25 @@ class Used extends Error {}
 class NoPasskey extends Error {}
 const digestOf = (secret: string): Buffer => sha256(`invitation:${secret}`);
 const missing = () => new Problem('not-found', 'There is no such invitation');
-const wire = ({ mailedAt, createdAt, expiresAt, id, email, organization }: store.InvitationRow): Invitation => ({
-  id,
-  email,
-  organization,
-  mailedAt: mailedAt?.getTime() ?? null,
-  createdAt: createdAt.getTime(),
-  expiresAt: expiresAt.getTime(),
+const statuses = { pending: 'queued', retrying: 'queued', sent: 'sent', dead: 'failed' } as const;
+function mailStatusOf({ isMailed, messageStatus }: store.InvitationRow): Invitation['mailStatus'] {
+  if (!isMailed) return 'none';
+  return messageStatus === null ? 'unknown' : statuses[messageStatus];
+}
+/** @param seesMessages whether the caller may read a mail server's words, which can name hosts of the realm's network */
+const wire = (row: store.InvitationRow, seesMessages: boolean): Invitation => ({
+  id: row.id,
+  email: row.email,
+  organization: row.organization,
+  mailStatus: mailStatusOf(row),
+  mailError: seesMessages ? row.messageError : null,
+  mailedAt: row.messageStatus === 'sent' ? (row.triedAt?.getTime() ?? null) : null,
+  createdAt: row.createdAt.getTime(),
+  expiresAt: row.expiresAt.getTime(),
 });
+const seesMessages = (principal: Principal, realm: string): boolean =>
+  hasPermission(principal, realm, 'messaging:read');
+
 export function createInvitations(deps: InvitationsDeps) {
   const { sql, transact, accounts, choosePassword, passkeys, send, sends, now, newId } = deps;
 
@@ -108,8 +119,8 @@ export function createInvitations(deps: InvitationsDeps) {
     const secret = newSecret();
     const at = now();
     const expiresAt = new Date(at.getTime() + expiresInSeconds * 1000);
-    const mailedAt = mail ? at : null;
-    const issued = { id, email, organizationId, link: digestOf(secret), mailedAt, at, expiresAt };
+    const messageId = mail ? newId() : null;
+    const issued = { id, email, organizationId, link: digestOf(secret), messageId, at, expiresAt };
     const stored = await store.put(tx.sql, realm, issued);
     const row = await store.find(tx.sql, realm, { id: stored }, { now: at });
     if (!row) throw new Problem('wrong-state', 'The organization is disabled');
@@ -123,8 +134,9 @@ export function createInvitations(deps: InvitationsDeps) {
       inviter: principal.name,
     };
     const isSent =
-      !mail ||
+      messageId === null ||
       (await send(tx, {
+        id: messageId,
         realm,
         by,
         userId: null,
@@ -144,7 +156,8 @@ export function createInvitations(deps: InvitationsDeps) {
           retryAfterSeconds: HOUR - (Math.floor(at.getTime() / 1000) % HOUR),
         },
       );
-    return { ...wire(row), link: mail ? null : link };
+    const mailStatus = mail ? 'queued' : 'none';
+    return { ...wire(row, false), mailStatus, link: mail ? null : link } as const;
   }
 
   async function create(realm: string, ipAddress: string, account: NewAccount): Promise<Registered> {
@@ -185,9 +198,11 @@ export function createInvitations(deps: InvitationsDeps) {
 
     async list(
       realm: string,
+      principal: Principal,
       page: { organization: string | undefined; after: readonly [string, string] | undefined; limit: number },
     ): Promise<Invitation[]> {
-      return (await store.list(sql, realm, { ...page, now: now() })).map(wire);
+      const words = seesMessages(principal, realm);
+      return (await store.list(sql, realm, { ...page, now: now() })).map((row) => wire(row, words));
     },
 
     invite: (
@@ -279,7 +294,7 @@ export function createInvitations(deps: InvitationsDeps) {
       if (fault) return { do: 'fault', field: fault.path, message: faultSentence(fault) };
       const usernameTaken = person.username !== undefined && (await accounts.usernameTaken(realm, whole));
       if (usernameTaken) return { do: 'fault', field: 'username', message: text('register.usernameTaken') };
-      const account = { person: whole, emailVerified: found.mailedAt !== null, terms };
+      const account = { person: whole, emailVerified: found.isMailed, terms };
       const taking = async (tx: Tx, _: By, user: Accepting) => {
         const row = await store.find(tx.sql, realm, { link }, { now: now(), lock: true });
         if (!row) throw new Used();

@@ -8,14 +8,22 @@ export interface InvitationRow {
   organization: string | null;
   /** The name that users see of the organization. */
   organizationName: string | null;
-  mailedAt: Date | null;
+  /** Whether its link went to the address alone, so that who has the link has the address. */
+  isMailed: boolean;
+  /** The state of the message with its link; null: the message isn't stored, or there is none. */
+  messageStatus: 'pending' | 'retrying' | 'sent' | 'dead' | null;
+  messageError: string | null;
+  /** When that message was tried last. */
+  triedAt: Date | null;
   createdAt: Date;
   expiresAt: Date;
 }
 const columns = fragment`i.id, i.email, i.organization_id as "organizationId", o.name as organization,
-  coalesce(o.display_name, o.name) as "organizationName", i.mailed_at as "mailedAt", i.created_at as "createdAt", i.expires_at as "expiresAt"`;
+  coalesce(o.display_name, o.name) as "organizationName", i.mailed_at is not null as "isMailed",
+  m.status as "messageStatus", m.error as "messageError", m.last_attempt_at as "triedAt", i.created_at as "createdAt", i.expires_at as "expiresAt"`;
 const of = (realm: string) =>
   fragment`from invitation i left join organization o on o.realm_id = i.realm_id and o.id = i.organization_id
+    left join message m on m.realm_id = i.realm_id and m.id = i.message_id
     where i.realm_id = ${realm}`;
 
 /** Ordered by address and id. */
@@ -69,17 +77,19 @@ export interface Issue {
   email: string;
   organizationId: string | null;
   link: Buffer;
-  mailedAt: Date | null;
+  /** The id of the message with the link; null: the link is shown. */
+  messageId: string | null;
   at: Date;
   expiresAt: Date;
 }
 /** Stores an invitation in place of the former one for this address and organization. @returns its id */
 export async function put(sql: Sql, realm: string, i: Issue): Promise<string> {
   const [row] = await sql<{ id: string }>`
-    insert into invitation (realm_id, id, email, organization_id, link_hash, mailed_at, created_at, expires_at)
-    values (${realm}, ${i.id}, ${i.email}, ${i.organizationId}, ${i.link}, ${i.mailedAt}, ${i.at}, ${i.expiresAt})
+    insert into invitation (realm_id, id, email, organization_id, link_hash, mailed_at, message_id, created_at, expires_at)
+    values (${realm}, ${i.id}, ${i.email}, ${i.organizationId}, ${i.link}, ${i.messageId === null ? null : i.at}, ${i.messageId}, ${i.at}, ${i.expiresAt})
     on conflict (realm_id, lower(email), organization_id) do update set email = excluded.email,
-      link_hash = excluded.link_hash, mailed_at = excluded.mailed_at, expires_at = excluded.expires_at
+      link_hash = excluded.link_hash, mailed_at = excluded.mailed_at,
+      message_id = excluded.message_id, expires_at = excluded.expires_at
     returning id`;
   return row?.id ?? i.id;
 }

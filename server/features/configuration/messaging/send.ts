@@ -43,6 +43,8 @@ export const contentContext = (realm: string, id: string): string => `message:${
 
 export interface Request {
   realm: string;
+  /** The id that an e-mail gets, for a caller that looks up what became of it. */
+  id?: string;
   by: By;
   /** null: there is no such user, which the caller must not learn. */
   userId: string | null;
@@ -141,12 +143,11 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
 
   /** @param recipient undefined: the worker drops the message */
   function rowFor(
-    { realm, userId, templateKey, names = [], data, outlives, goodForSeconds = HOUR }: Request,
+    { realm, id = newId(), userId, templateKey, names = [], data, outlives, goodForSeconds = HOUR }: Request,
     recipient: Recipient | undefined,
     { rendered, secrets }: Words,
     at: Date,
   ): store.NewMessage {
-    const id = newId();
     const { channel } = messages[templateKey];
     const { to = '', shown = '', ...device } = recipient ?? {};
     const content: Content = { to, ...rendered, ...device, secrets, ...(data && { data }) };
