@@ -51,7 +51,7 @@ function argumentOf(command: Command, place: number, realm: string | undefined):
   if (!argument) return NONE;
   const family = command.parent?.name();
   // the argument of `get clients` is a client
-  if (family !== undefined && ['get', 'describe', 'edit', 'delete'].includes(family)) {
+  if (family !== undefined && ['get', 'describe', 'edit', 'delete', 'disable', 'enable'].includes(family)) {
     const kind = argument.name() === 'name' ? command.name() : argument.name();
     return { of: 'names', kind, realm };
   }

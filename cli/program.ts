@@ -23,6 +23,7 @@ import { registerSessions, registerUsers } from './commands/people.ts';
 import { registerPreview } from './commands/preview.ts';
 import { registerSearch } from './commands/search.ts';
 import { registerStatus } from './commands/status.ts';
+import { registerDisable, registerEnable } from './commands/switch.ts';
 import { registerSync } from './commands/sync.ts';
 import { registerValidate } from './commands/validate.ts';
 import { registerWhoami } from './commands/whoami.ts';
@@ -45,6 +46,8 @@ const groups: [string, Register[]][] = [
     [
       registerCreate,
       registerEdit,
+      registerDisable,
+      registerEnable,
       registerDelete,
       registerHold,
       registerUnhold,

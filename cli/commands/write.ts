@@ -20,22 +20,22 @@ import { confirm } from '../prompt.ts';
 import { type Flag, fieldsOf, flagsOf, secretArgument, secretIn, secretsOf, type WriteRoute } from '../writes.ts';
 
 /** @param of the parent object, if the kind has one */
-async function scopeOf(cli: Cli, kind: Kind, option: string | undefined, of?: string): Promise<Scope> {
+export async function scopeOf(cli: Cli, kind: Kind, option: string | undefined, of?: string): Promise<Scope> {
   const realm = kind.inRealm ? await realmOf(cli, { option }) : '';
   return { connection: await cli.connect(), realm, of, signal: cli.signal };
 }
 
 /** A command of the kind. The parent object is its first argument. */
-function commandOf(family: Command, kind: Kind): Command {
+export function commandOf(family: Command, kind: Kind): Command {
   const command = family.command(kind.singular).alias(kind.plural).description(kind.help);
   if (kind.of !== undefined) command.argument(`<${kind.of}>`, `the ${kind.of} that they belong to`);
   return command;
 }
 /** Separates the arguments into the parent object and the other words. */
-const apart = (kind: Kind, [first, ...rest]: readonly string[]): [of: string | undefined, words: string[]] =>
+export const apart = (kind: Kind, [first, ...rest]: readonly string[]): [of: string | undefined, words: string[]] =>
   kind.of === undefined ? [undefined, [...(first === undefined ? [] : [first]), ...rest]] : [first, rest];
 
-async function send(
+export async function send(
   { connection, realm, signal }: Scope,
   { method, path: route }: WriteRoute,
   { at = {}, body, etag }: { at?: Record<string, string>; body?: unknown; etag?: string | undefined },
@@ -174,6 +174,17 @@ async function fromFile({ io }: Cli, file: string | undefined): Promise<Record<s
   return only.value;
 }
 
+/** The fields of an answer that the route takes back. */
+export function writable(route: WriteRoute, value: object): Record<string, unknown> {
+  const taken = fieldsOf(route);
+  return Object.fromEntries(
+    Object.entries(value).filter(([field]) => (taken ? taken.has(field) : true) && field !== 'id'),
+  );
+}
+
+/** Whether the write route is an upsert under the object's own name, which gets the whole object. */
+export const isUpsert = (kind: Kind, route: WriteRoute): boolean => route === kind.routes.create;
+
 export const registerEdit: Register = (program, cli) => {
   const edit = program.command('edit').description('change one object in your editor ($VISUAL, $EDITOR)');
   for (const kind of kinds) if (kind.routes.put) registerEditOf(edit, kind, kind.routes.put, cli);
@@ -195,10 +206,7 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
     const program = editorOf(cli);
     const scope = await scopeOf(cli, kind, command.opts<{ realm?: string }>().realm, of);
     const found = await kind.find(scope, word);
-    const taken = fieldsOf(route);
-    const before = Object.fromEntries(
-      Object.entries(found.value).filter(([field]) => (taken ? taken.has(field) : true) && field !== 'id'),
-    );
+    const before = writable(route, found.value);
     const head = [
       `# ${kind.singular} ${found.name}${kind.inRealm ? ` in the realm ${scope.realm}` : ''}. Save to write it; empty the file to leave it alone.`,
       ...(found.managedBy.length > 0 ? [`# Managed by ${found.managedBy.join(', ')}, which will put it back.`] : []),
@@ -216,8 +224,7 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
       if (changed.length === 0) {
         writeLine(cli.io, 'Nothing was changed.');
       } else {
-        // if the write route is an upsert under the object's own name, it gets the whole object
-        const body = route === kind.routes.create ? after : Object.fromEntries(changed);
+        const body = isUpsert(kind, route) ? after : Object.fromEntries(changed);
         const at = { ...(await kind.within(scope)), ...kind.at(found.value) };
         await send(scope, route, { at, body, etag: found.etag });
         writeLine(cli.io, `Changed ${changed.map(([field]) => field).join(', ')}.`);

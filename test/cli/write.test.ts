@@ -5,6 +5,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { switchOf } from '../../cli/commands/switch.ts';
 import { jsonPath } from '../../cli/json-path.ts';
 import { kinds } from '../../cli/kind-table.ts';
 import { fieldsOf } from '../../cli/writes.ts';
@@ -161,6 +162,89 @@ describe('an object', () => {
     expect(readOnly.map(({ plural }) => plural).sort()).toEqual(found);
     for (const { create, put } of kinds.map(({ routes }) => routes))
       for (const route of [create, put]) if (route) expect(fieldsOf(route)?.size ?? 1).toBeGreaterThan(0);
+  });
+});
+
+describe('disable and enable', () => {
+  const off = (...args: string[]) => run(['disable', ...args, '-r', 'acme']);
+  const on = (...args: string[]) => run(['enable', ...args, '-r', 'acme']);
+
+  test('switch a user off and on, and say what changed and what was so already', async () => {
+    await done(['create', 'user', '-r', 'acme', '--username', 'ina']);
+    const enabled = async () => (await json('get', 'user', 'ina', '-r', 'acme')).enabled;
+    expect(await off('user', 'INA', 'ina')).toMatchObject({ code: 0, stdout: '', stderr: 'Disabled user ina.\n' });
+    expect(await enabled()).toBe(false);
+    expect(await off('users', 'ina')).toMatchObject({ code: 0, stderr: 'The user ina is disabled already.\n' });
+    expect(await on('user', 'ina')).toMatchObject({ code: 0, stderr: 'Enabled user ina.\n' });
+    expect(await on('user', 'ina')).toMatchObject({ code: 0, stderr: 'The user ina is enabled already.\n' });
+    expect(await enabled()).toBe(true);
+    const types = (await json('get', 'events', '-r', 'acme', '--type', 'USER_UPDATED')).length;
+    expect(types).toBe(2);
+  });
+
+  test('change nothing where one of the names is unknown, or the server refuses', async () => {
+    const nobody = await off('user', 'ina', 'nobody-at-all');
+    expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no user nobody-at-all') });
+    expect(await json('get', 'user', 'ina', '-r', 'acme')).toMatchObject({ enabled: true });
+    const last = await run(['disable', 'user', 'admin', '-r', 'master']);
+    expect(last.code).toBe(2);
+    expect(await json('get', 'user', 'admin', '-r', 'master')).toMatchObject({ enabled: true });
+    expect((await off('user')).code).toBe(2);
+    expect((await off('role', 'reader')).code).toBe(2);
+  });
+
+  test('leave all other fields and secrets alone, also of what is written as a whole', async () => {
+    const client = ['--client-id', 'billing', '--grant-types', 'client_credentials', '--name', 'Billing'];
+    await done(['create', 'client', '-r', 'acme', ...client]);
+    const mail = { channel: 'EMAIL', driver: 'smtp', fromName: 'Acme', enabled: true, secret: 'open sesame' };
+    const config = { host: 'mail.example.com', port: 587, username: 'acme' };
+    await done(['create', 'messaging-provider', '-r', 'acme', '-f', '-'], {
+      stdin: JSON.stringify({ ...mail, config }),
+    });
+    for (const [kind, name] of [
+      ['client', 'billing'],
+      ['messaging-provider', 'EMAIL/smtp'],
+    ] as const) {
+      const before = await json('get', kind, name, '-r', 'acme');
+      expect(await off(kind, name)).toMatchObject({ code: 0, stderr: `Disabled ${kind} ${name}.\n` });
+      expect(await json('get', kind, name, '-r', 'acme')).toEqual({ ...before, enabled: false });
+      expect(await on(kind, name)).toMatchObject({ code: 0, stderr: `Enabled ${kind} ${name}.\n` });
+      expect(await json('get', kind, name, '-r', 'acme')).toEqual(before);
+    }
+  });
+
+  test('name the manager that owns the field, and no other', async () => {
+    const document = JSON.stringify({
+      clients: [
+        { clientId: 'declared', enabled: true, grantTypes: ['client_credentials'] },
+        { clientId: 'partly', grantTypes: ['client_credentials'] },
+      ],
+    });
+    await done(['import', 'acme', '-f', '-', '--manager', 'git', '--yes'], { stdin: document });
+    const switched = await off('client', 'declared', 'partly');
+    expect(switched).toMatchObject({
+      code: 0,
+      stderr:
+        'Disabled client declared.\nIt is managed by git: if a file declares enabled, change it there, too.\nDisabled client partly.\n',
+    });
+  });
+
+  test('are there for each kind that the API lets be switched, and no other', () => {
+    const switched = kinds.filter((kind) => switchOf(kind)).map(({ plural }) => plural);
+    expect(switched.sort()).toEqual([
+      'applications',
+      'clients',
+      'identity-providers',
+      'message-templates',
+      'messaging-providers',
+      'organizations',
+      'saml-clients',
+      'scim-targets',
+      'user-federation',
+      'users',
+      'webhooks',
+      'workload-identities',
+    ]);
   });
 });
 
