@@ -1,7 +1,12 @@
 // The kinds of run-time data, of which a realm may have any number, as `get` and `describe` show them.
 import { type Event, listEvents } from '../server/contract/events.ts';
 import { listExpiring, listUnusedClients } from '../server/contract/expiring.ts';
-import { createInvitation, type Invitation, listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
+import {
+  createInvitation,
+  type Invitation,
+  listInvitations,
+  revokeInvitation,
+} from '../server/contract/invitations.ts';
 import { deletePushToken, listMessages, listPushTokens, registerPushToken } from '../server/contract/messages.ts';
 import {
   createInitialAccessToken,

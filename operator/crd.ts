@@ -1,5 +1,7 @@
 // Prints the CustomResourceDefinitions from the wire's zod schemas: structural, described, with CEL rules where a schema
 // can't express a limit. A spec has no defaults: the API server would write them, and omitted fields would look managed.
+// A field that names an element of a list can have one: the element is declared anyway, and the API server keeps lists of
+// named elements by owner (server-side apply) only if each element has its whole name.
 // Design "Generated things"; decisions "Custom resources".
 import { stringify } from 'yaml';
 import { z } from 'zod';
@@ -217,13 +219,34 @@ function node(source: Schema, place: string): Schema {
   }
   if (Object.keys(source).every((key) => key === 'description'))
     return { ...kept, 'x-kubernetes-preserve-unknown-fields': true };
-  return {
+  return withKeyDefaults(place, {
     ...kept,
     ...(kept.type === 'integer' && { format: 'int64' }),
     ...bounds(minimum, maximum),
     ...(items !== undefined && { items: node(isSchema(items) ? items : {}, `${place}[]`) }),
     ...members(properties, additionalProperties, place),
     ...rules(source, place),
+  });
+}
+
+/** Fields of keys that an element may leave out, by the element's place. */
+const keyDefaults: ReadonlyMap<string, NonNullable<Section['keyDefaults']>> = new Map(
+  [...realmFields].flatMap(([field, { section }]) =>
+    section.keyDefaults ? [[`spec.${field}[]`, section.keyDefaults] as const] : [],
+  ),
+);
+function withKeyDefaults(place: string, printed: Schema): Schema {
+  const defaults = keyDefaults.get(place);
+  const { properties, required } = printed;
+  if (!defaults || !isSchema(properties) || !Array.isArray(required)) return printed;
+  const lent = Object.entries(defaults).map(([field, { value, words }]) => {
+    const { description, ...schema } = Object(properties[field]);
+    return [field, { ...schema, description: `${description}; ${words}`, default: value }];
+  });
+  return {
+    ...printed,
+    required: required.filter((field) => !Object.hasOwn(defaults, field)),
+    properties: { ...properties, ...Object.fromEntries(lent) },
   };
 }
 

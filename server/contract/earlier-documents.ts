@@ -5,9 +5,7 @@
 // - messageTemplates[] had no locale (specification 2.6). The importer takes such a template as one in the realm's default language.
 import { z } from 'zod';
 import { type ClaimInput, type ClaimPlace, claimFields } from './claims.ts';
-
-/** The language tag of ISO 639-2 for "undetermined": in a document it means the realm's default language. */
-export const DEFAULT_LANGUAGE = 'und';
+import { DEFAULT_LANGUAGE } from './message-templates.ts';
 
 const EarlierClaim = z.strictObject({
   name: z.string(),

@@ -26,6 +26,9 @@ export const Locale = z
   .max(35)
   .meta({ examples: ['en'] });
 
+/** The language tag of ISO 639-2 for "undetermined": in a document it means the realm's default language. */
+export const DEFAULT_LANGUAGE = 'und';
+
 const Subject = text(500).refine((s) => !/\p{Cc}/u.test(s), 'must be one line without control characters');
 const fields = {
   subject: Subject.nullable().describe('Of e-mail, and the title of a push message; null for SMS'),

@@ -40,6 +40,8 @@ export interface Section {
   /** Absent: an element of a list is its own name; an object has none, and each of its fields is declared by itself. */
   key?: Key;
   element: z.ZodType;
+  /** Fields of the key that a resource may leave out, with the value that the API server then writes, in words and as it is. */
+  keyDefaults?: Readonly<Record<string, { value: string; words: string }>>;
   /** The section's schema in a document, if it accepts more than `element`. */
   document?: z.ZodType;
   /** Lists within an element whose items have a name, by path. */

@@ -10,7 +10,7 @@ import { declaredKinds } from './declared-kinds.ts';
 import { FlowDocument } from './flows.ts';
 import { GroupDocument } from './groups.ts';
 import type { KindOf } from './kind.ts';
-import { MessageTemplateDocument } from './message-templates.ts';
+import { DEFAULT_LANGUAGE, MessageTemplateDocument } from './message-templates.ts';
 import { MessagingProviderDocument } from './messaging.ts';
 import { RealmName } from './names.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
@@ -142,6 +142,9 @@ export const sections = {
     ...sectionNames.messageTemplates,
     label: 'message template',
     key: ['templateKey', 'channel', 'locale'],
+    keyDefaults: {
+      locale: { value: DEFAULT_LANGUAGE, words: `left out: ${DEFAULT_LANGUAGE}, the realm’s default language` },
+    },
     element: MessageTemplateDocument,
     sourced: { subject: 'text', body: 'text' },
     most: 1000,

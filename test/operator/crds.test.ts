@@ -78,6 +78,29 @@ describe.skipIf(!assets.found)('the custom resource definitions', () => {
     expect((await kubectl('get', 'realmkeeper', '-o', 'name')).trim().split('\n').length).toBeGreaterThanOrEqual(4);
   });
 
+  test('take a message template without a language, and keep templates by the owner of each', async () => {
+    const template = (more: object) => ({ templateKey: 'otp-email', channel: 'EMAIL', ...more });
+    const realm = (...messageTemplates: object[]) => resource('Realm', 'worded', { realm: 'worded', messageTemplates });
+    const applyAs = (manager: string, manifest: object) =>
+      cluster.kubectl(
+        ['apply', '--server-side', '--validate=strict', '--field-manager', manager, '-f', '-'],
+        JSON.stringify(manifest),
+      );
+    const stored = async () =>
+      JSON.parse(await kubectl('get', 'realm', 'worded', '-o', 'jsonpath={.spec.messageTemplates}'));
+    const own = template({ body: 'Your code is {{code}}' });
+    const german = template({ locale: 'de', body: 'Ihr Code ist {{code}}' });
+    expect(await applyAs('one', realm(own))).toMatchObject({ code: 0 });
+    expect(await stored()).toEqual([{ ...own, locale: 'und' }]);
+    expect(await applyAs('two', realm(german))).toMatchObject({ code: 0 });
+    expect(await applyAs('one', realm(own))).toMatchObject({ code: 0 });
+    expect(await stored()).toEqual([{ ...own, locale: 'und' }, german]);
+    expect(await applyAs('one', realm({ ...own, body: 'Code: {{code}}' }))).toMatchObject({ code: 0 });
+    expect(await applyAs('two', realm())).toMatchObject({ code: 0 });
+    expect(await stored()).toEqual([{ ...own, body: 'Code: {{code}}', locale: 'und' }]);
+    expect((await applyAs('one', realm(own, own))).code).not.toBe(0);
+  });
+
   test('refuse a field that no kind has, naming it', async () => {
     await refuses(webhook('odd', { secretkeyref: {} }), 'spec.secretkeyref');
     await refuses(resource('Realm', 'odd', { realm: 'odd', settings: { displayNam: 'x' } }), 'displayNam');

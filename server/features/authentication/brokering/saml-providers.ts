@@ -17,7 +17,11 @@ export function createSamlProviders({ documents, settings, now }: SamlProvidersD
   function read(metadata: unknown, { config }: Provider): SamlProvider {
     try {
       const { entityId, metadataCertificate: certificate } = config;
-      return readProvider(Buffer.isBuffer(metadata) ? metadata : String(metadata), { entityId, certificate, now: now() });
+      return readProvider(Buffer.isBuffer(metadata) ? metadata : String(metadata), {
+        entityId,
+        certificate,
+        now: now(),
+      });
     } catch (error) {
       if (error instanceof XmlError) throw new UpstreamError('metadata-malformed', { cause: error });
       throw error;

@@ -1,6 +1,6 @@
 // Gives message templates without a language of their own the realm's default one: the document's, else the stored one.
 // Specification 2.6; contract/earlier-documents.ts.
-import { DEFAULT_LANGUAGE } from '../../../contract/earlier-documents.ts';
+import { DEFAULT_LANGUAGE } from '../../../contract/message-templates.ts';
 import { freshSettings } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Section } from '../../../resource/part.ts';
