@@ -18,6 +18,7 @@ import { askedAgain } from '../features/authentication/sign-in/continuation.ts';
 import { inTab } from '../features/authentication/sign-in/cookie.ts';
 import { type PageLink, signInRoutes } from '../features/authentication/sign-in/routes.ts';
 import { adminArrival } from '../features/operations/admin-access/arrival.ts';
+import { ownAccountPage } from '../features/operations/admin-access/own-account.ts';
 import { appPageRoutes } from '../features/people/devices/app-page.ts';
 import { createSharingSection } from '../features/protocol/uma/account-section.ts';
 import { mountPageAssets, pageErrors } from '../http/pages.ts';
@@ -85,4 +86,5 @@ export function mountPages(pages: FastifyInstance, all: Operations): void {
     ],
   });
   adminArrival(pages, { ...all, signIn: all.adminSignIn });
+  ownAccountPage(pages, all);
 }

@@ -67,3 +67,5 @@ function decoded(path: string): string {
  * cookies only there.
  */
 export const adminArrivalPath = (realm: string): string => `/realms/${realm}/login/admin`;
+/** The path at which an administrator comes to their own account, below the realm for the same reason. */
+export const adminAccountPath = (realm: string): string => `${adminArrivalPath(realm)}/account`;

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { RealmName } from '../../../contract/names.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { MASTER } from '../../../contract/realms.ts';
+import type { RealmSql } from '../../../db/realm-share.ts';
 import { byPrincipal, type Principal } from '../../../domain/principal.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { languageOf } from '../../../http/languages.ts';
@@ -13,6 +14,7 @@ import { problemOf } from '../../../http/problems.ts';
 import { speaksTo } from '../../../http/spoken.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import { forgetSession } from './cookies.ts';
+import { beginOwnAccount } from './own-account.ts';
 import type { Caller } from './service.ts';
 import type { AdminSignIn } from './sign-in.ts';
 import { ADMIN_SESSION_COOKIE, csrfHolds, setCsrf } from './surface.ts';
@@ -43,6 +45,7 @@ function signedIn(csrf: string, principal: Principal, baseUrl: string): Html {
 <ul>${over}</ul>
 <p>${textHtml('admin.next', { link: html`<a href="/swagger-ui.html">${text('admin.tryApi')}</a>` })}</p>
 <p><code class="secret command">realmctl login ${baseUrl}${home}</code></p>
+<form method="post" action="/admin/account/form">${csrfField(csrf)}<button type="submit" class="quiet">${text('admin.account')}</button></form>
 ${signOut(csrf)}`;
 }
 
@@ -76,14 +79,17 @@ export function adminLoginPages(
     authenticate,
     signIn,
     realmExists,
-    baseUrl,
+    ...deps
   }: {
     authenticate(credential: { cookie: string }): Promise<Caller | undefined>;
     signIn: Pick<AdminSignIn, 'logout'>;
     realmExists(realm: string): Promise<boolean>;
+    realmSql: RealmSql;
     baseUrl: string;
+    now: () => Date;
   },
 ): void {
+  const { baseUrl } = deps;
   const show = (reply: FastifyReply, title: string, body: Html, status = 200) =>
     sendPage(reply, { title, body, documentTitle: status < 400 ? title : text('signIn.error', { title }) }, { status });
   const cookieOf = (request: FastifyRequest) => request.cookies[ADMIN_SESSION_COOKIE];
@@ -123,6 +129,15 @@ export function adminLoginPages(
     if (!RealmName.safeParse(realm).success || !(await realmExists(realm)))
       throw new Problem('invalid-request', text('admin.noRealm'));
     return reply.redirect(`/realms/${realm}/login?for=admin`, 303);
+  });
+
+  app.post('/admin/account/form', { schema: { hide: true } }, async (request, reply) => {
+    submitted(request);
+    const cookie = cookieOf(request);
+    const caller = cookie === undefined ? undefined : await authenticate({ cookie });
+    // The page asks to sign in, or for the factor that is missing.
+    if (!caller || caller.moreToProve) return reply.redirect('/admin/login', 303);
+    return reply.redirect((await beginOwnAccount(reply, deps, caller.principal)) ?? '/admin/login', 303);
   });
 
   app.post('/admin/logout/form', { schema: { hide: true } }, async (request, reply) => {

@@ -18,7 +18,7 @@ import type { NewDevices } from '../../authentication/new-device/service.ts';
 import type { RiskService } from '../../authentication/risk/service.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
-import type { SsoSession } from '../../people/sessions/service.ts';
+import type { Sessions, SsoSession } from '../../people/sessions/service.ts';
 import { ADMIN_IDLE_MS, holdsAny, parseCookie, permissionsHeld } from './service.ts';
 import * as store from './store.ts';
 
@@ -40,6 +40,7 @@ export interface AdminSignInDeps {
   sql: Sql;
   transact: Transact;
   credentials: AdminCredentials;
+  sessions: Pick<Sessions, 'end'>;
   signIns: Pick<SignIns, 'proveAtOnce'>;
   risk: Pick<RiskService, 'failed' | 'visited'>;
   newDevices: Pick<NewDevices, 'tell' | 'tells'>;
@@ -51,7 +52,7 @@ export interface AdminSignInDeps {
 }
 
 export function createAdminSignIn(deps: AdminSignInDeps) {
-  const { sql, transact, credentials, signIns, risk, newDevices, settings, attempts, baseUrl, now } = deps;
+  const { sql, transact, sessions, credentials, signIns, risk, newDevices, settings, attempts, baseUrl, now } = deps;
   interface Admitted {
     username: string;
     proven: Proven;
@@ -89,11 +90,16 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
   const administers = async (realm: string, userId: string): Promise<boolean> =>
     holdsAny(permissionsHeld(realm, await store.grants(sql, realm, { userId })));
 
-  /** Ends the session, and the impersonations that began in it. @returns whether the session existed */
+  /**
+   * Ends the session, the impersonations that began in it, and the realm's session that it opened. @returns whether the
+   * session existed
+   */
   async function end(tx: Tx, { realm, hash }: { realm: string; hash: Buffer }, by: By): Promise<boolean> {
-    const id = await store.deleteSession(tx.sql, realm, hash);
-    if (id !== undefined) await endActing(tx, realm, { which: actedFrom([id]), by, at: now() });
-    return id !== undefined;
+    const gone = await store.deleteSession(tx.sql, realm, hash);
+    if (!gone) return false;
+    await endActing(tx, realm, { which: actedFrom([gone.id]), by, at: now() });
+    if (gone.accountSession !== null) await sessions.end(tx, realm, by, gone.accountSession, { because: 'logout' });
+    return true;
   }
 
   /** Records a sign-in without a page, and mails the user about a new device, in the sign-in's transaction. */

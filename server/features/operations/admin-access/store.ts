@@ -132,11 +132,16 @@ export async function stepUpSession(
   return row !== undefined;
 }
 
-/** @returns its id */
-export async function deleteSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<string | undefined> {
-  const [row] = await sql<{ id: string }>`
-    delete from admin_session where realm_id = ${realm} and token_hash = ${tokenHash} returning id`;
-  return row?.id;
+export interface EndedSessionRow {
+  id: string;
+  /** The realm's session that began by it. */
+  accountSession: string | null;
+}
+export async function deleteSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<EndedSessionRow | undefined> {
+  const [row] = await sql<EndedSessionRow>`
+    delete from admin_session where realm_id = ${realm} and token_hash = ${tokenHash}
+    returning id, account_session as "accountSession"`;
+  return row;
 }
 
 export async function deleteExpiredSessions(sql: Sql, at: Date, idleSince: Date): Promise<void> {
