@@ -83,7 +83,7 @@ test('an administrator comes to their own account signed in, as of the admin sig
     data: { sessionId: session?.id, reason: 'admin-session', levelOfAssurance: 1, methods: ['pwd'] },
   });
   // The proof is as old as it is: a change of the password asks for it again.
-  const change = await who.post(`${account()}/start`, { ...page.fields, action: 'UPDATE_PASSWORD' });
+  const change = await who.post(`${account()}/change`, { ...page.fields, action: 'UPDATE_PASSWORD' });
   expect(change.text).not.toContain('name="repeated"');
   expect(pathOf(await toAccount(who))).toBe(account());
   expect(await sessions()).toHaveLength(1);
