@@ -1,4 +1,4 @@
-// Owns: how an administrator comes from an admin session to their own account without a second sign-in, and who does not.
+// Owns: how an administrator comes from an admin session to their own account without a second sign-in, and what prevents it.
 // Does not own: signing in (admin-sign-in.test.ts), the account page (account.test.ts).
 // Implements: decisions "Admin authentication".
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';

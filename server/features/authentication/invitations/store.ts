@@ -8,7 +8,7 @@ export interface InvitationRow {
   organization: string | null;
   /** The name that users see of the organization. */
   organizationName: string | null;
-  /** Whether its link went to the address alone, so that who has the link has the address. */
+  /** Whether its link went to the address alone: a user with the link then has the address. */
   isMailed: boolean;
   /** The state of the message with its link; null: the message isn't stored, or there is none. */
   messageStatus: 'pending' | 'retrying' | 'sent' | 'dead' | null;
