@@ -4,8 +4,8 @@
 //
 // The admin session began by the realm's own sign-in, so the same user may have the realm's session by the same proofs. The
 // new session is no more than that sign-in would have left: the home realm alone, the same factors with their times, counted
-// from the admin sign-in, and it ends with the admin session. If the realm
-// asks for more than these factors, its own sign-in asks for it.
+// from the admin sign-in, and it ends with the admin session. If the realm asks for more than these factors, its own sign-in
+// asks for it.
 //
 // The browser sends the admin session's cookie only below /admin, and the realm's cookies only below the realm. So the way has
 // two steps: a form below /admin, and a page below the realm, which sees whether the browser is signed in there already. A
