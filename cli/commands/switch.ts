@@ -75,7 +75,7 @@ function registerSwitch(family: Command, kind: Kind, route: WriteRoute, { cli, t
       if (managers.length > 0)
         writeLine(
           cli.io,
-          `It is managed by ${managers.join(', ')}: if a file declares ${FIELD}, change it there, too.`,
+          `It is managed by ${managers.join(', ')}: change ${FIELD} in its file, too, or place a hold (realmctl hold).`,
         );
     }
   });

@@ -225,7 +225,7 @@ describe('disable and enable', () => {
     expect(switched).toMatchObject({
       code: 0,
       stderr:
-        'Disabled client declared.\nIt is managed by git: if a file declares enabled, change it there, too.\nDisabled client partly.\n',
+        'Disabled client declared.\nIt is managed by git: change enabled in its file, too, or place a hold (realmctl hold).\nDisabled client partly.\n',
     });
   });
 
