@@ -84,6 +84,7 @@ test('an administrator comes to their own account signed in, as of the admin sig
   });
   // The proof is as old as it is: a change of the password asks for it again.
   const change = await who.post(`${account()}/change`, { ...page.fields, action: 'UPDATE_PASSWORD' });
+  expect(pathOf(change)).toBe(signIn());
   expect(change.text).not.toContain('name="repeated"');
   expect(pathOf(await toAccount(who))).toBe(account());
   expect(await sessions()).toHaveLength(1);

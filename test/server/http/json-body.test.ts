@@ -104,7 +104,7 @@ test.each(['connect/register', 'authz/protection/permission'])(
   },
 );
 
-test.each(['/admin/login/form', '/admin/logout/form'])(
+test.each(['/admin/login/form', '/admin/logout/form', '/admin/account/form'])(
   'a field that comes twice is a bad request at %s',
   async (path) => {
     const response = await fetch(`${server.baseUrl}${path}`, {
