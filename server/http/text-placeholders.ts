@@ -17,6 +17,7 @@ export interface TextPlaceholders {
   'admin.who': 'name' | 'realm';
   'admin.permissions': 'realm' | 'count';
   'admin.next': 'link';
+  'admin.otherSession': 'name' | 'realm';
   'admin.moreToProveLead': 'name' | 'realm';
   'admin.noRoles': 'name';
   'impersonation.lead': 'realm';
