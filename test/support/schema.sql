@@ -55,12 +55,16 @@ create table admin_session (
   expires_at timestamp with time zone not null,
   factors jsonb not null default '[]'::jsonb,
   id uuid not null default gen_random_uuid(),
+  account_ticket_hash bytea,
+  account_ticket_at timestamp with time zone,
+  account_session uuid,
   primary key (realm_id, token_hash),
   constraint admin_session_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX admin_session_expiry ON admin_session USING btree (expires_at);
 CREATE INDEX admin_session_user ON admin_session USING btree (realm_id, user_id);
 CREATE UNIQUE INDEX admin_session_id ON admin_session USING btree (realm_id, id);
+CREATE UNIQUE INDEX admin_session_ticket ON admin_session USING btree (realm_id, account_ticket_hash) WHERE (account_ticket_hash IS NOT NULL);
 
 create table agent (
   realm_id text not null,
@@ -882,6 +886,7 @@ create table invitation (
   mailed_at timestamp with time zone,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  message_id uuid,
   primary key (realm_id, id),
   constraint invitation_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint invitation_realm_id_organization_id_fkey FOREIGN KEY (realm_id, organization_id) REFERENCES organization(realm_id, id) ON DELETE CASCADE

@@ -138,7 +138,7 @@ test('the ticket works once, for a minute, and a form without the token gives no
   }
   const none = createPerson(server.baseUrl);
   expect(pathOf(await none.open(where))).toBe('/admin/login');
-  expect((await none.once('/admin/account/form')).status).toBe(404);
+  expect((await none.once('/admin/account/form')).status).toBe(405);
 });
 
 test('in a browser in which another user is signed in, nothing is opened, and their session stays', async () => {

@@ -10,7 +10,7 @@ export async function putAccountTicket(
   { ticket, at }: { ticket: Buffer; at: Date },
 ): Promise<boolean> {
   const [row] = await sql`
-    update admin_session set account_ticket = ${ticket}, account_ticket_at = ${at}
+    update admin_session set account_ticket_hash = ${ticket}, account_ticket_at = ${at}
     where realm_id = ${realm} and token_hash = ${tokenHash} returning id`;
   return row !== undefined;
 }
@@ -35,7 +35,7 @@ export async function ofAccountTicket(
     select s.id, s.user_id as "userId", u.username, s.factors, s.started_at as "startedAt", s.expires_at as "expiresAt",
       s.account_session as "accountSession"
     from admin_session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id and u.enabled
-    where s.realm_id = ${realm} and s.account_ticket = ${ticket} and s.account_ticket_at > ${givenAfter}
+    where s.realm_id = ${realm} and s.account_ticket_hash = ${ticket} and s.account_ticket_at > ${givenAfter}
       and s.expires_at > ${at} and s.last_seen_at > ${seenAfter}`;
   return row;
 }
@@ -43,8 +43,8 @@ export async function ofAccountTicket(
 /** Uses the ticket up. False: another request was first, or the session has ended. */
 export async function useAccountTicket(sql: Sql, realm: string, ticket: Buffer): Promise<boolean> {
   const [row] = await sql`
-    update admin_session set account_ticket = null, account_ticket_at = null
-    where realm_id = ${realm} and account_ticket = ${ticket} returning id`;
+    update admin_session set account_ticket_hash = null, account_ticket_at = null
+    where realm_id = ${realm} and account_ticket_hash = ${ticket} returning id`;
   return row !== undefined;
 }
 
