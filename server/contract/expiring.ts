@@ -1,4 +1,4 @@
-// What ends soon in a realm, and the clients that nobody uses: lists of what needs an administrator. Decisions "Lists".
+// Lists for administrators: things that end soon in a realm, and clients without use. Decisions "Lists".
 import { z } from 'zod';
 import { EpochMs, Id, InRealm, Page } from './names.ts';
 import { route } from './route.ts';

@@ -1,4 +1,4 @@
-// Who manages an object, in its own answer and only where a request asks for it: `?with=managedBy`.
+// The managers of an object in its own answer, only where a request asks for them: `?with=managedBy`.
 // Decisions "Ownership".
 import { z } from 'zod';
 import { Page, SearchPage } from './names.ts';

@@ -1,12 +1,13 @@
 // Objects that belong to a client. Their paths in the admin API are below `clients/:clientId`, with the client's id.
 import { Problem } from '../contract/problem.ts';
+import { isUuid } from '../crypto/ids.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import { clientRoleKey } from './items.ts';
 import type { Within } from './routes.ts';
 
 /** The id of the client that a path names by its id, else by its client id; undefined: there is none. */
 export async function idOfClient(sql: Sql, realm: string, named: string): Promise<string | undefined> {
-  const byId = UUID.test(named) ? fragment`id = ${named}::uuid` : fragment`false`;
+  const byId = isUuid(named) ? fragment`id = ${named}::uuid` : fragment`false`;
   const [client] = await sql<{ id: string }>`
     select id from (
       select id, 1 as place from client where realm_id = ${realm} and ${byId}
@@ -14,7 +15,6 @@ export async function idOfClient(sql: Sql, realm: string, named: string): Promis
       order by place limit 1) c`;
   return client?.id;
 }
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Mounts a resource below a client, by the id in the path. */
 export const inClient = (sql: Sql) => ({

@@ -234,7 +234,7 @@ export function createSignIns(deps: SignInDeps) {
     proveAtOnce: createAtOnce({ ...deps, ...runner }),
     takesPasskeyAlone: runner.takesPasskeyAlone,
 
-    /** What a sign-in that begins with this session would still require: an action or a proof; undefined: nothing. */
+    /** The action or proof that a sign-in with this session would still require; undefined: none. */
     async missing(
       request: FastifyRequest,
       input: Omit<BeginInput, 'session'> & { session: LiveSession },

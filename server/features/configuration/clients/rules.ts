@@ -3,6 +3,7 @@ import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import type { Client } from '../../../contract/clients.ts';
 import { loopbackHosts } from '../../../contract/names.ts';
 import type { FieldError } from '../../../contract/problem.ts';
+import { isUuid } from '../../../crypto/ids.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt } from '../../../http/own-addresses.ts';
 import { joinPaths } from '../../../resource/items.ts';
@@ -37,14 +38,12 @@ export const usesSecret = (method: Client['tokenEndpointAuthMethod']): boolean =
 
 const fault = (path: string, message: string): FieldError => ({ path, message });
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /**
  * The subject of a user's token is an id, that of a client's token its name: a client's name must not be a user's id
  * (RFC 9068 §5).
  */
 export const nameFaults = (clientId: string): FieldError[] =>
-  UUID.test(clientId) ? [fault('clientId', 'must not be a UUID, which people are known by in tokens')] : [];
+  isUuid(clientId) ? [fault('clientId', 'must not be a UUID, which people are known by in tokens')] : [];
 
 /** A client's name is the audience of tokens for it: it must not be the server's address, or the realm's future issuer. */
 export async function serverNames(

@@ -146,7 +146,7 @@ export function createKeys(deps: KeysDeps) {
 
     /**
      * Generates the keys of algorithms that the realm has not used yet, in the transaction that chooses them: applications read the
-     * key set before their first token. Such a key is active at once: it signs no token before the commit.
+     * key set before their first token. The key is active at once, because no token can need it before the commit.
      */
     async prepare(tx: Tx, realm: string, algorithms: Iterable<SigningAlgorithm>): Promise<void> {
       for (const algorithm of new Set(algorithms)) {

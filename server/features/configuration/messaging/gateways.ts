@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { Channel, DriverName } from '../../../contract/message-drivers.ts';
 import type { testMessagingProvider } from '../../../contract/messages.ts';
 import { Problem } from '../../../contract/problem.ts';
+import { isUuid } from '../../../crypto/ids.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { RateLimit } from '../../../domain/rate-limit.ts';
@@ -88,7 +89,7 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
       channel: Channel,
       { to, driver }: z.output<typeof testMessagingProvider.body>,
     ): Promise<z.input<typeof testMessagingProvider.response>> {
-      const device = channel === 'PUSH' && UUID.test(to) ? await deviceOf(sql, seal, realm, to) : undefined;
+      const device = channel === 'PUSH' && isUuid(to) ? await deviceOf(sql, seal, realm, to) : undefined;
       const provider = await tried(realm, channel, driver ?? device?.platform);
       if (!provider)
         throw new Problem(
@@ -111,5 +112,3 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
   };
 }
 export type Gateways = ReturnType<typeof createGateways>;
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

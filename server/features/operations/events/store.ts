@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../contract/durations.ts';
 import { isUuid, leastIdAt } from '../../../crypto/ids.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { EventRow } from '../../../events/row.ts';
@@ -62,7 +63,7 @@ const anyOf = ([first, ...rest]: readonly Fragment[]): Fragment =>
  * The id has the time of the event's creation. The server writes the event later than that, after a long outage of the
  * database much later; and clocks differ a little.
  */
-const LATEST_MS = 86_400_000;
+const LATEST_MS = DAY_MS;
 const CLOCKS_MS = 60_000;
 const later = (at: Date, ms: number) => new Date(at.getTime() + ms);
 

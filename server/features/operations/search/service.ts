@@ -1,6 +1,7 @@
 // Owns: the search over everything that the caller may see: which kinds, in which realms, exact hits first.
 // Does not own: lists of one kind (their features), the indexes (migration 0760).
 // Implements: decisions "Search".
+
 import type { z } from 'zod';
 import type { Permission } from '../../../contract/permissions.ts';
 import { MASTER } from '../../../contract/realms.ts';
@@ -11,6 +12,7 @@ import {
   type search,
   searchKinds,
 } from '../../../contract/search.ts';
+import { isUuid } from '../../../crypto/ids.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { type Principal, reachOf } from '../../../domain/principal.ts';
@@ -24,7 +26,6 @@ const reads: Record<SearchKind, Permission> = {
   role: 'roles:read',
   organization: 'organizations:read',
 };
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** From this length on a text has a trigram. */
 const PART_FROM = 3;
 
@@ -48,7 +49,7 @@ export function createSearch({ transact }: { transact: Transact }) {
   ): Promise<SearchHit[]> {
     const found = new Map<string, SearchHit>();
     const matches: store.Match[] = [
-      ...(UUID.test(q) ? (['id'] as const) : []),
+      ...(isUuid(q) ? (['id'] as const) : []),
       'whole',
       ...(q.length >= PART_FROM ? (['part'] as const) : []),
     ];

@@ -1,7 +1,9 @@
 // Owns: the report on why a user can or can't sign in, and the simulation of a sign-in. Both only read.
 // Does not own: the order of steps (sign-in/engine.ts, sign-in/path.ts), locks (credentials/lockouts.ts), the score (risk).
 // Implements: decisions "Sign-in report".
+
 import { z } from 'zod';
+import { DAY_MS } from '../../../contract/durations.ts';
 import { inEnglish } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { RiskReason } from '../../../contract/risk.ts';
@@ -201,7 +203,7 @@ export function createSignInReports(deps: SignInReportDeps) {
 
   /** The required actions of a user, with those that the settings add. */
   function actionsOf({ actions, passwordSetAt, termsVersion }: PersonStanding, policy: RealmSettingsDto) {
-    const oldest = now().getTime() - policy.passwordMaxAgeDays * 86_400_000;
+    const oldest = now().getTime() - policy.passwordMaxAgeDays * DAY_MS;
     const old = policy.passwordMaxAgeDays > 0 && passwordSetAt !== null && passwordSetAt.getTime() < oldest;
     const terms = policy.termsVersion !== null && policy.termsVersion !== termsVersion;
     return [

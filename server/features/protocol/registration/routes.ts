@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import * as admin from '../../../contract/provisioning.ts';
 import * as api from '../../../contract/registration.ts';
+import { isUuid } from '../../../crypto/ids.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import type { RateLimit } from '../../../domain/rate-limit.ts';
@@ -16,8 +17,6 @@ import { cursorId, decodeCursor, page } from '../../../http/paging.ts';
 import { withoutNulls } from './metadata.ts';
 import type { ProvisioningService } from './provisioning.ts';
 import type { Registration } from './service.ts';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @throws OAuthError `invalid_client_metadata` naming the field */
 function bodyOf<S extends z.ZodType>(request: FastifyRequest, schema: S): z.output<S> {
@@ -41,8 +40,7 @@ export function registrationRoutes(
   const entry = (request: FastifyRequest) => {
     const id = String(Reflect.get(Object(request.params), 'clientInternalId'));
     const token = bearerOf(request);
-    if (token === undefined || !UUID.test(id))
-      throw new OAuthError('invalid_token', 'The access token is not valid here');
+    if (token === undefined || !isUuid(id)) throw new OAuthError('invalid_token', 'The access token is not valid here');
     return { realm: realmOf(request), id, token };
   };
   app.route({

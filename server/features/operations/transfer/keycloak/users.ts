@@ -4,6 +4,7 @@
 import { fieldErrorOf } from '../../../../contract/problem.ts';
 import type { UserProfile } from '../../../../contract/user-profile.ts';
 import type { UserDocument } from '../../../../contract/users.ts';
+import { isUuid } from '../../../../crypto/ids.ts';
 import { shownGroupPath } from '../../../../domain/group-names.ts';
 import { profileFaults } from '../../../../domain/user-profile.ts';
 import { readUser } from '../../../people/users/document-user.ts';
@@ -69,7 +70,7 @@ export function userOf(
     return isThere ? { account: { clientId, roles, clientRoles }, note } : { note };
   }
   noteTies(given, note);
-  if (given.id !== undefined && !UUID.test(given.id)) note('id', 'is no UUID: the user gets a new id');
+  if (given.id !== undefined && !isUuid(given.id)) note('id', 'is no UUID: the user gets a new id');
   const requiredActions = (given.requiredActions ?? []).flatMap((alias) => {
     const action = actionOf(alias);
     if (!action)
@@ -77,7 +78,7 @@ export function userOf(
     return action ?? [];
   });
   const user = {
-    ...(given.id !== undefined && UUID.test(given.id) && { id: given.id.toLowerCase() }),
+    ...(given.id !== undefined && isUuid(given.id) && { id: given.id.toLowerCase() }),
     username: key,
     email: given.email || null,
     emailVerified: given.emailVerified ?? false,
@@ -101,8 +102,6 @@ const nameIn = (value: unknown): string | undefined => {
   const { username } = Object(value);
   return username === undefined || typeof username === 'object' ? undefined : String(username);
 };
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Note = (field: string | undefined, why: string, below?: string) => void;
 
