@@ -15,6 +15,7 @@ COPY --chown=65532:65532 package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY --chown=65532:65532 build.ts bundle.ts node-version.mjs tsconfig.json ./
 COPY --chown=65532:65532 server server
+COPY --chown=65532:65532 console console
 COPY --chown=65532:65532 operator operator
 COPY --chown=65532:65532 cli cli
 COPY --chown=65532:65532 crds crds

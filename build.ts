@@ -4,7 +4,8 @@
 //
 //   dist/server.js, operator.js, migrate.js, reseal.js, recover-admin.js   run these: each turns the compile cache on and loads its bundle
 //   dist/node-version.mjs                     refuses a Node that is too old with a one-line message
-//   dist/bundles/                             the bundles, the password thread, the migrations, the message texts, the common passwords, the API page's files
+//   dist/bundles/                             the bundles, the password thread, the migrations, the message texts, the common passwords, the files of
+//                                             the console and of the API page
 //   dist/realmctl.js                          the CLI: one file for Node 20 and newer, without other files
 //   dist/package.json                         the native dependencies, which can't be bundled: install them beside the bundles
 //   dist/.cache/                              compiled code, from a start of the server here; it may move with the folder
@@ -17,6 +18,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { bundleOptions, native, neverCalled } from './bundle.ts';
+import { buildConsole } from './console/build.ts';
 import { errorWords } from './server/contract/error-words.ts';
 import { startPostgres } from './server/db/embedded.ts';
 import { commonPasswords } from './server/features/people/credentials/common-passwords.ts';
@@ -162,6 +164,7 @@ async function warm(): Promise<void> {
       '/realms/master/.well-known/openid-configuration',
       '/swagger-ui/',
       '/admin/login',
+      '/admin/console/',
       '/actuator/health/readiness',
       '/realms/master/saml/idp/metadata',
     ]) {
@@ -195,6 +198,7 @@ await clear();
 if (only === undefined || only === 'realmctl') await bundleCli();
 if (roles.length > 0) await bundle();
 if (roles.length > 0) await besides();
+if (roles.some(([role]) => role === 'server')) await buildConsole(path.join(bundles, 'console'));
 if (roles.some(([role]) => role === 'server'))
   await warm().catch((error: Error) => console.error(`No compile cache was made: ${error.message}`));
 for (const [role] of roles) {

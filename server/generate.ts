@@ -5,6 +5,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { chartReadme, withCrds } from '../operator/chart-readme.ts';
 import { parseConfig } from './config.ts';
+import { consoleFiles } from './console-listed.ts';
 import { newId } from './crypto/ids.ts';
 import { openPool } from './db/sql.ts';
 import { placeholdersListed, textsListed } from './http/texts-listed.ts';
@@ -48,6 +49,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   const chart = (file: string) => path.join('charts/realmkeeper', file);
   const read = (file: string) => readFile(path.join(root, file), 'utf8');
   files.set(chart('README.md'), chartReadme(await read(chart('README.md')), await read(chart('values.yaml'))));
+  for (const [file, content] of await consoleFiles(root)) files.set(file, content);
   files.set('docs/cli.md', kindsNamed(await read('docs/cli.md')));
   files.set('server/http/text-placeholders.ts', placeholdersListed());
   files.set('docs/texts.md', textsListed(await read('docs/texts.md')));
@@ -69,8 +71,8 @@ export async function outdatedFiles(files: Map<string, string>): Promise<string[
 }
 
 const USAGE = `Writes what is printed from the code and committed: the lists of declared kinds, server/openapi.json, the CRDs in crds/ and
-in the chart, the table of values in the chart's README, the kinds in docs/cli.md, the texts in docs/texts.md and their
-placeholders in server/http/text-placeholders.ts, and the CRDs in deploy/install.yaml.
+in the chart, the table of values in the chart's README, the kinds in docs/cli.md, what the console knows of routes and kinds
+(console/generated/), the texts in docs/texts.md and their placeholders in server/http/text-placeholders.ts, and the CRDs in deploy/install.yaml.
 
 Usage: npm run generate
 

@@ -63,7 +63,7 @@ import { coverage, createUsers } from '../features/people/users/service.ts';
 import { createClientProvisioning } from '../features/protocol/registration/provisioning.ts';
 import { provisioningRoutes } from '../features/protocol/registration/routes.ts';
 import { type HttpOptions, openHttp } from '../http/fastify.ts';
-import type { Surface } from '../http/on-demand.ts';
+import { onDemand, type Surface } from '../http/on-demand.ts';
 import { createResourceApi } from '../resource/api.ts';
 import { idOfClient } from '../resource/in-client.ts';
 import type { Operations } from './operations.ts';
@@ -83,6 +83,8 @@ export async function createAdministration(
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
   countRequests(app, deps.metrics.request);
+  const consoleFiles = onDemand(app, ['/admin/console'], () => createConsole(deps, listener));
+  app.addHook('onClose', () => consoleFiles.close());
   const { authenticate } = deps.access;
   await app.register(async (pages) => adminLoginPages(pages, { ...deps, authenticate, signIn: deps.adminSignIn }));
   await app.register(async (admin) => {
@@ -98,6 +100,16 @@ export async function createAdministration(
   });
   await app.ready();
   return { app, routes };
+}
+
+/** The console's files, which nothing but a browser asks for. */
+async function createConsole({ metrics }: Operations, listener: Omit<HttpOptions, 'requests' | 'ready'>): Promise<Surface> {
+  const { consoleRoutes } = await import('../features/operations/console/routes.ts');
+  const app = await openHttp({ ...listener, requests: 'console' });
+  countRequests(app, metrics.request);
+  await app.register(consoleRoutes);
+  await app.ready();
+  return { app, routes: [] };
 }
 
 /** Routes for the server, and for realms as a whole. */

@@ -1,60 +1,11 @@
 // The typed client: operator and CLI call contract routes with it. It knows no feature, only the shape of a route.
 // Specification 4; errors are RFC 9457 problems, thrown as ServerProblem.
 import type { z } from 'zod';
-import { type ProblemCode, ProblemDetails, problemType } from './problem.ts';
+import { type Answer, address, type CallInput, LARGEST_PAGE, nextCursorOf, ServerProblem, unreachable } from './call.ts';
+import { ProblemDetails } from './problem.ts';
 import type { Route } from './route.ts';
 
-/** The most rows in one page of any list. */
-export const LARGEST_PAGE = 1000;
-
-/** The server answered with a problem. `status` 0: it could not be reached. */
-export class ServerProblem extends Error {
-  readonly status: number;
-  readonly problem: ProblemDetails | undefined;
-  readonly retryAfterSeconds: number | undefined;
-  constructor(status: number, message: string, problem?: ProblemDetails, retryAfterSeconds?: number, cause?: unknown) {
-    super(message, { cause });
-    this.status = status;
-    this.problem = problem;
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-  /** Whether the server refused for this reason; its messages are for people. */
-  is(code: ProblemCode): boolean {
-    return this.problem?.type === problemType(code);
-  }
-}
-
-/** The error for a missing or incomplete response; `cause` has the reason, one or two causes down. */
-export const unreachable = (server: string, cause: unknown): ServerProblem =>
-  new ServerProblem(0, `the server at ${server} cannot be reached`, undefined, undefined, cause);
-
-export interface CallInput<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
-  params?: z.input<P>;
-  query?: z.input<Q>;
-  body?: z.input<B>;
-  headers?: Record<string, string>;
-  signal?: AbortSignal;
-}
-
-export interface Answer<T> {
-  status: number;
-  /** Absent if the server answered 304 or 204, or 202 without a body. */
-  body: T | undefined;
-  etag: string | undefined;
-  nextCursor: string | undefined;
-}
-
-/** Fills `:name` and `*name` of a route's path and appends the query. */
-export function address(
-  path: string,
-  params: Record<string, unknown> = {},
-  query: Record<string, unknown> = {},
-): string {
-  const filled = path.replace(/[:*]([A-Za-z]+)/g, (_, key: string) => encodeURIComponent(String(params[key] ?? '')));
-  const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
-  return search.size > 0 ? `${filled}?${search}` : filled;
-}
+export { type Answer, address, type CallInput, LARGEST_PAGE, ServerProblem, unreachable } from './call.ts';
 
 /**
  * @param baseUrl the server's address, without a trailing slash
@@ -115,7 +66,7 @@ export function createClient({
       status: response.status,
       body: empty ? undefined : understood(route, text),
       etag: response.headers.get('etag') ?? undefined,
-      nextCursor: /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1],
+      nextCursor: nextCursorOf(response.headers.get('link')),
     };
   }
   return { call };

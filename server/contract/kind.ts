@@ -4,6 +4,7 @@
 // (server/features/<group>/<section>/resource.ts).
 import { z } from 'zod';
 import { separateWords } from './apart.ts';
+import type { Cli, Form } from './kind-shown.ts';
 import { type ManagedBy, managedBy } from './managed-by.ts';
 import { Id, InClient, InRealm } from './names.ts';
 import type { Area } from './permissions.ts';
@@ -108,20 +109,7 @@ interface Declared<
   example: { [Field in Key & keyof Fields]: z.input<Fields[Field]> } & In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
   updateExample: In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
   cli?: Cli;
-}
-
-/** How `realmctl` shows the kind, if it differs from the names of section, kind and fields. */
-interface Cli {
-  /** `workload-identities` */
-  plural?: string;
-  singular?: string;
-  help?: string;
-  /** Fields that `get` shows after the key; default: the first four. `-o wide` shows the others. */
-  shown?: readonly string[];
-  /** Fields that `-o wide` adds; default: all others and the id. */
-  wide?: readonly string[];
-  /** Column heads by field. */
-  heads?: Readonly<Record<string, string>>;
+  form?: Form;
 }
 
 type WireShape<Fields extends Shape, Secrets extends Shape, Answered extends Shape> = {
@@ -168,6 +156,8 @@ export interface KindOf {
   table: string;
   /** Whether each object belongs to a client. */
   ofClient: boolean;
+  /** The name of one object in a sentence, and of several: `a client`, `clients`. */
+  one: string;
   many: string;
   description: string;
   fields: Shape;
@@ -181,6 +171,7 @@ export interface KindOf {
   /** The path parameter that names an object. */
   at: string;
   cli: Cli;
+  form?: Form | undefined;
   wire: z.ZodObject;
   /** The body of POST. */
   input: z.ZodType;
@@ -359,6 +350,7 @@ export function kind(
     kind: declared.kind,
     table,
     ofClient: ofClient !== undefined,
+    one,
     many,
     description,
     fields,
@@ -369,6 +361,7 @@ export function kind(
     sets: Object.keys(fields).filter((field) => isListOfTexts(fields[field] ?? Id)),
     at,
     cli,
+    form: declared.form,
     wire,
     input,
     routes,

@@ -82,7 +82,7 @@ export const ProblemDetails = z
   .meta({ id: 'ProblemDetails' });
 export type ProblemDetails = z.infer<typeof ProblemDetails>;
 
-export const problemType = (code: ProblemCode): string => `urn:svc:problem:${code}`;
+export { problemType } from './call.ts';
 
 /**
  * A refusal. The caller gets `detail`, `errors` and `extra`; `reason` and `cause` go only to the log. `words` are the detail's key and

@@ -8,6 +8,9 @@ export const adminAudience = (baseUrl: string): string => `${baseUrl}/admin`;
 /** The address of that resource's metadata: RFC 9728 §3.1. */
 export const adminMetadata = (baseUrl: string): string => `${baseUrl}/.well-known/oauth-protected-resource/admin`;
 
+/** Where the console is. */
+export const CONSOLE_PATH = '/admin/console';
+
 export interface RealmAt {
   baseUrl: string;
   realm: string;

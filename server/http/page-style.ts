@@ -1,20 +1,17 @@
 // The style sheet of all pages: one card, readable in light and dark, on a phone and a desktop. Colours come from the
 // theme. It is in a layer below the realm's own CSS, whose rules therefore override it without a higher specificity.
+import { darkTokens, lightTokens } from './page-tokens.ts';
+
 export const pageStyle = `
 @layer pages, realm;
 @layer pages {
 :root {
   color-scheme: light dark;
-  --primary: #2f5bd7; --mark: #2f5bd7; --on-primary: #fff; --link: #2f5bd7;
-  --page: #eef1f6; --card: #fff; --text: #171b22; --soft: #566072; --line: #8a94a6; --hair: #dfe4ec;
-  --bad: #b3261e; --bad-back: #fdeceb; --note-back: #f3f6fb; --shadow: 0 1px 2px #1b253714, 0 12px 32px #1b25371f;
-  --field: #fff;
+  ${lightTokens}
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --page: #101319; --card: #1b1f27; --text: #eceff4; --soft: #a9b2c1; --line: #7a8598; --hair: #323947;
-    --bad: #ffb4ab; --bad-back: #43201d; --note-back: #242a35; --shadow: 0 1px 2px #0006, 0 12px 32px #0008;
-    --field: #12151b; --link: #6384e1;
+    ${darkTokens}
   }
 }
 *, *::before, *::after { box-sizing: border-box; }

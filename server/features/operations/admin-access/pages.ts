@@ -9,6 +9,7 @@ import type { RealmSql } from '../../../db/realm-share.ts';
 import { byPrincipal, type Principal } from '../../../domain/principal.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { languageOf } from '../../../http/languages.ts';
+import { CONSOLE_PATH } from '../../../http/own-addresses.ts';
 import { sendPage, wantsPage } from '../../../http/pages.ts';
 import { problemOf } from '../../../http/problems.ts';
 import { speaksTo } from '../../../http/spoken.ts';
@@ -61,6 +62,9 @@ ${csrfField(csrf)}
 <button type="submit">${text('admin.continue')}</button>
 </form>
 ${signOut(csrf)}`;
+
+/** For a browser without script, which the console leads back here. */
+const Plain = z.object({ page: z.literal('plain') });
 
 const Form = z.record(z.string(), z.string());
 
@@ -119,9 +123,9 @@ export function adminLoginPages(
     const csrf = setCsrf(reply, baseUrl);
     if (!caller) return show(reply, text('admin.title'), realmForm(csrf));
     const { principal, moreToProve } = caller;
-    return moreToProve
-      ? show(reply, text('admin.moreToProve'), stepUp(csrf, principal))
-      : show(reply, text('admin.signedIn'), signedIn(csrf, principal, baseUrl));
+    if (moreToProve) return show(reply, text('admin.moreToProve'), stepUp(csrf, principal));
+    if (!Plain.safeParse(request.query).success) return reply.redirect(`${CONSOLE_PATH}/`, 303);
+    return show(reply, text('admin.signedIn'), signedIn(csrf, principal, baseUrl));
   });
 
   app.post('/admin/login/form', { schema: { hide: true } }, async (request, reply) => {

@@ -1,0 +1,131 @@
+// Calls the admin API from the browser: the session's cookie goes along, writes carry the CSRF token, a refusal is a
+// ServerProblem. Two refusals concern the whole console: a session that has ended, and one that has more to prove.
+import type { z } from 'zod';
+import {
+  type Answer,
+  address,
+  type CallInput,
+  LARGEST_PAGE,
+  nextCursorOf,
+  ServerProblem,
+} from '../../server/contract/call.ts';
+import type { ProblemDetails } from '../../server/contract/problem.ts';
+import type { Route } from '../../server/contract/route.ts';
+import type { Callable, LightRoute } from './light.ts';
+
+export { ServerProblem } from '../../server/contract/call.ts';
+
+/** A route of the contract or of generated/routes.ts, as the compiler sees it. */
+export type AnyRoute = Route | LightRoute;
+export type RouteOf<R extends AnyRoute> = R extends Route ? R : R extends LightRoute<infer Of> ? Of : never;
+export type InputOf<R extends AnyRoute> =
+  RouteOf<R> extends Route<infer P, infer Q, infer B> ? CallInput<P, Q, B> : never;
+export type OutputOf<R extends AnyRoute> = z.output<RouteOf<R>['response']>;
+
+export interface ConsoleAnswer<T> extends Answer<T> {
+  /** How many rows the whole list has, where the server counts them. */
+  total: number | undefined;
+}
+
+/** What concerns the whole console, whichever page asked. */
+export type Interruption = 'session-ended' | 'step-up-required';
+const listeners = new Set<(what: Interruption) => void>();
+/** @returns stops listening */
+export function onInterruption(listener: (what: Interruption) => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+const interrupt = (what: Interruption) => {
+  for (const listener of listeners) listener(what);
+};
+
+const csrfToken = (): string | undefined =>
+  /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(document.cookie)?.[1]?.replace(/%[0-9a-f]{2}/gi, decodeURIComponent);
+
+/** Any GET of the admin API gives the browser a fresh token. */
+async function freshToken(): Promise<void> {
+  await (await fetch('/admin/session', { headers: { accept: 'application/json' } })).body?.cancel();
+}
+
+async function send({ method, path }: Callable, input: CallInput<z.ZodType, z.ZodType, z.ZodType>): Promise<Response> {
+  const token = method === 'GET' ? undefined : csrfToken();
+  return fetch(address(path, Object(input.params), Object(input.query)), {
+    method,
+    // an answer is asked for anew; its ETag is kept by the caller
+    cache: 'no-store',
+    headers: {
+      accept: 'application/json',
+      ...(token !== undefined && { 'x-xsrf-token': token }),
+      ...(input.body !== undefined && { 'content-type': 'application/json' }),
+      ...input.headers,
+    },
+    ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
+    ...(input.signal && { signal: input.signal }),
+  });
+}
+
+async function problemOf(response: Response): Promise<ServerProblem> {
+  const retryAfter = Number(response.headers.get('retry-after')) || undefined;
+  try {
+    const problem: ProblemDetails = await response.json();
+    const said = problem.detail ?? problem.title;
+    return new ServerProblem(response.status, said ?? `The server answered ${response.status}`, problem, retryAfter);
+  } catch {
+    return new ServerProblem(response.status, `The server answered ${response.status}`, undefined, retryAfter);
+  }
+}
+
+/** @throws ServerProblem; its status is 0 if the server can't be reached */
+export async function call<R extends AnyRoute>(
+  route: R,
+  input: InputOf<R> = {} as InputOf<R>,
+): Promise<ConsoleAnswer<OutputOf<R>>> {
+  const target: Callable = route;
+  const given: CallInput<z.ZodType, z.ZodType, z.ZodType> = input;
+  try {
+    if (target.method !== 'GET' && csrfToken() === undefined) await freshToken();
+    let response = await send(target, given);
+    if (response.status >= 400) {
+      let problem = await problemOf(response);
+      if (problem.is('csrf-mismatch')) {
+        // another tab has signed in anew: the cookie is of its session now
+        await freshToken();
+        response = await send(target, given);
+        if (response.status >= 400) problem = await problemOf(response);
+      }
+      if (response.status >= 400) {
+        if (problem.is('step-up-required')) interrupt('step-up-required');
+        else if (problem.is('unauthenticated')) interrupt('session-ended');
+        throw problem;
+      }
+    }
+    const empty = response.status === 204 || response.status === 304;
+    const total = response.headers.get('x-total-count');
+    return {
+      status: response.status,
+      body: empty ? undefined : await response.json(),
+      etag: response.headers.get('etag') ?? undefined,
+      nextCursor: nextCursorOf(response.headers.get('link')),
+      total: total === null ? undefined : Number(total),
+    };
+  } catch (cause) {
+    if (cause instanceof ServerProblem || (cause instanceof DOMException && cause.name === 'AbortError')) throw cause;
+    throw new ServerProblem(0, 'The server cannot be reached', undefined, undefined, cause);
+  }
+}
+
+/** All rows of a list, page after page; for lists that are small by their nature. */
+export async function callAll<R extends AnyRoute>(
+  route: R,
+  input: InputOf<R>,
+): Promise<OutputOf<R> extends readonly (infer T)[] ? T[] : never> {
+  const rows: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { limit: LARGEST_PAGE, ...Object(Object(input).query), ...(cursor !== undefined && { cursor }) };
+    const answer = await call(route, { ...input, query });
+    rows.push(...(Array.isArray(answer.body) ? answer.body : []));
+    cursor = answer.nextCursor;
+  } while (cursor !== undefined);
+  return rows as never;
+}

@@ -1,0 +1,73 @@
+// Reading and writing in components: server state by react-query, by route and input. A write makes everything read in its
+// realm stale, so that no page shows what was.
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import {
+  type AnyRoute,
+  type ConsoleAnswer,
+  call,
+  type InputOf,
+  type OutputOf,
+  ServerProblem,
+} from './client.ts';
+
+const RETRIES = 2;
+/** Only what may succeed by itself: the server is away or too busy. */
+const mayPass = (error: unknown) => error instanceof ServerProblem && (error.status === 0 || error.status === 503);
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (count, error) => count < RETRIES && mayPass(error),
+      refetchOnWindowFocus: true,
+    },
+  },
+});
+
+export type Read<R extends AnyRoute> = UseQueryResult<ConsoleAnswer<OutputOf<R>>, ServerProblem>;
+
+/** The realm first, so that a write can name all that is read in it. */
+export const keyOf = (route: AnyRoute, input: object): readonly unknown[] => {
+  const { params, query } = Object(input);
+  return [Object(params).realm ?? null, route.method, route.path, params, query];
+};
+
+/**
+ * What a GET answers. `enabled: false` asks for nothing yet; `keep` shows the last page of a list until the next is there;
+ * `everySeconds` asks again and again.
+ */
+export function useRead<R extends AnyRoute>(
+  route: R,
+  input: InputOf<R> = {} as InputOf<R>,
+  { enabled = true, keep = false, everySeconds }: { enabled?: boolean; keep?: boolean; everySeconds?: number } = {},
+): Read<R> {
+  return useQuery<ConsoleAnswer<OutputOf<R>>, ServerProblem>({
+    queryKey: keyOf(route, input),
+    queryFn: ({ signal }) => call(route, { ...input, signal }),
+    enabled,
+    ...(keep && { placeholderData: keepPreviousData }),
+    ...(everySeconds !== undefined && { refetchInterval: everySeconds * 1000 }),
+  });
+}
+
+export type Write<R extends AnyRoute> = UseMutationResult<ConsoleAnswer<OutputOf<R>>, ServerProblem, InputOf<R>>;
+
+/** A write; afterwards all that was read in its realm, or without one, is read anew where a page shows it. */
+export function useWrite<R extends AnyRoute>(route: R): Write<R> {
+  const client = useQueryClient();
+  return useMutation<ConsoleAnswer<OutputOf<R>>, ServerProblem, InputOf<R>>({
+    mutationFn: (input) => call(route, input),
+    onSuccess: async (_, input) => {
+      const realm = Object(Object(input).params).realm;
+      await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === null || of === realm });
+    },
+  });
+}

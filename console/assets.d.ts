@@ -1,0 +1,2 @@
+// The build takes style sheets (build.ts).
+declare module '*.css';

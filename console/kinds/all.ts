@@ -1,0 +1,42 @@
+// Every kind that the generic pages show, declared or written out, and where each has its place in the navigation.
+import { declaredEntries } from '../generated/kinds.ts';
+import type { Group } from '../pages/page.ts';
+import type { IconName } from '../ui/icons.tsx';
+import type { KindEntry } from './entry.ts';
+import { writtenOut } from './written-out.ts';
+
+export const allKinds: readonly KindEntry[] = [...declaredEntries, ...writtenOut];
+
+export const kindOf = (kind: string): KindEntry | undefined => allKinds.find((entry) => entry.kind === kind);
+export const kindInSection = (section: string): KindEntry | undefined =>
+  allKinds.find((entry) => entry.section === section);
+
+type Place = { group: Group; icon: IconName; order: number };
+/** A kind without a place comes last. */
+const places: Readonly<Record<string, Place>> = {
+  groups: { group: 'People', icon: 'group', order: 20 },
+  organizations: { group: 'People', icon: 'org', order: 30 },
+  roles: { group: 'People', icon: 'role', order: 40 },
+  agents: { group: 'People', icon: 'agents', order: 50 },
+  clients: { group: 'Applications', icon: 'client', order: 10 },
+  samlClients: { group: 'Applications', icon: 'client', order: 20 },
+  applications: { group: 'Applications', icon: 'apps', order: 30 },
+  clientScopes: { group: 'Applications', icon: 'key', order: 40 },
+  claims: { group: 'Applications', icon: 'text', order: 50 },
+  flows: { group: 'Signing in', icon: 'flow', order: 10 },
+  identityProviders: { group: 'Signing in', icon: 'idp', order: 20 },
+  userFederation: { group: 'Signing in', icon: 'org', order: 30 },
+  captchas: { group: 'Signing in', icon: 'check', order: 40 },
+  messagingProviders: { group: 'Messages and texts', icon: 'mail', order: 10 },
+  messageTemplates: { group: 'Messages and texts', icon: 'text', order: 20 },
+  messageTexts: { group: 'Messages and texts', icon: 'text', order: 30 },
+  webhooks: { group: 'Integrations', icon: 'webhook', order: 10 },
+  scimTargets: { group: 'Integrations', icon: 'plug', order: 20 },
+  workloadIdentity: { group: 'Integrations', icon: 'key', order: 30 },
+  adminRoles: { group: 'Administration', icon: 'key', order: 10 },
+};
+export const placeOf = ({ section }: KindEntry): Place => places[section] ?? { group: 'More', icon: 'apps', order: 10 };
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** `SCIM targets`, `Realm roles`: a kind's name as a heading. */
+export const titleOf = ({ many }: KindEntry): string => capital(many.replace(/ by \w+$/, ''));

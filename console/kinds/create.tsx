@@ -1,0 +1,157 @@
+// Creating an object: the fields of its kind with the values that a new one has, then the server's plan, then the write.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useMemo, useState } from 'react';
+import { useLocation } from 'wouter';
+import { call, ServerProblem } from '../api/client.ts';
+import { inRealm, realmAddress } from '../shell/addresses.ts';
+import type { PageProps } from '../pages/page.ts';
+import { Page } from '../ui/page.tsx';
+import { Loading, Note, ProblemNote } from '../ui/state.tsx';
+import { say } from '../ui/toast.tsx';
+import { titleOf } from './all.ts';
+import { createCommands } from './commands.ts';
+import type { KindEntry, LoadedKind, Row } from './entry.ts';
+import { formFields, grouped } from './fields.ts';
+import { FormActions, FormFields } from './form.tsx';
+import { useKind, useObject } from './loaded.ts';
+import { CLIENTS, listAddress, objectAddress } from './pages.tsx';
+import { documentOf, faultsOf, secretsOf } from './plan.ts';
+import { Review } from './review.tsx';
+
+type CreateProps = PageProps & { entry: KindEntry };
+
+export function CreatePage(props: CreateProps) {
+  const { entry, params } = props;
+  const kind = useKind(entry);
+  const { realm, clientId } = params;
+  return (
+    <Page
+      title={`Create ${entry.one}`}
+      lead={`${entry.description}.`}
+      narrow
+      crumbs={[
+        { label: realm, to: realmAddress(realm) },
+        ...(clientId === undefined ? [] : [{ label: 'Client', to: inRealm(realm, 'clients', clientId) }]),
+        { label: titleOf(entry), to: listAddress(realm, entry, clientId) },
+      ]}
+    >
+      {kind ? <CreateForm {...props} kind={kind} /> : <Loading lines={8} />}
+    </Page>
+  );
+}
+
+/** The faults that the contract finds, by field. */
+export function contractFaults(schema: LoadedKind['input'], body: Row): Map<string, string> {
+  const parsed = schema.safeParse(body);
+  const faults = new Map<string, string>();
+  for (const { path, message } of parsed.error?.issues ?? []) {
+    const at = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');
+    if (!faults.has(at)) faults.set(at, message);
+  }
+  return faults;
+}
+
+/** The clientId of the client that the object belongs to; its plan names it. */
+function useOwner({ entry, params }: CreateProps): string | undefined {
+  const { realm, clientId } = params;
+  const owner = useObject(CLIENTS ?? entry, { realm, key: clientId ?? '' }, entry.ofClient === true);
+  return entry.ofClient ? String(owner.data?.body?.clientId ?? '') || undefined : undefined;
+}
+
+function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind }) {
+  const { realm, clientId } = params;
+  const [, navigate] = useLocation();
+  const client = useQueryClient();
+  const owner = useOwner({ entry, params });
+  const [edits, setEdits] = useState<Row>({});
+  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
+  const [review, setReview] = useState(false);
+  const before: Row = { ...kind.fresh };
+  const groups = useMemo(
+    () => grouped(ordered(entry, formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets: secretsOf(kind) })), entry.form?.groups),
+    [entry, kind],
+  );
+  const body = Object.fromEntries(Object.entries(edits).filter(([, value]) => value !== undefined));
+  const route = kind.routes.create ?? kind.routes.upsert;
+  const create = useMutation<Row, ServerProblem>({
+    mutationFn: async () => {
+      if (!route) throw new Error(`${entry.many} can’t be created here`);
+      const made = await call(route, { params: { realm, ...(clientId !== undefined && { clientId }) }, body });
+      return made.body as Row;
+    },
+    onSuccess: async (row) => {
+      await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === realm });
+      say(`Created the ${entry.label}.`);
+      navigate(objectAddress(realm, entry, row, clientId));
+    },
+    onError: (problem) => {
+      setFaults(faultsOf(problem));
+      if (problem.problem?.errors) setReview(false);
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const found = contractFaults(kind.input, body);
+    setFaults(found);
+    if (found.size === 0) {
+      create.reset();
+      setReview(true);
+    }
+  };
+  return (
+    <form className="form" onSubmit={submit} noValidate>
+      {faults.size > 0 && <FaultNote faults={faults} />}
+      {create.error && !review && <ProblemNote problem={create.error} quietFields />}
+      <FormFields
+        realm={realm}
+        groups={groups}
+        before={before}
+        edits={edits}
+        onEdit={(name, value) => setEdits((now) => ({ ...now, [name]: value }))}
+        faults={faults}
+      />
+      <FormActions
+        cancel={listAddress(realm, entry, clientId)}
+        submit="Review and create"
+        said="The next step shows the server’s plan."
+      />
+      {review && (
+        <Review
+          title={`Create ${entry.one}`}
+          realm={realm}
+          document={documentOf(entry, kind, body, owner)}
+          changes={body}
+          before={{}}
+          save="Create"
+          onSave={() => create.mutate()}
+          onClose={() => setReview(false)}
+          isSaving={create.isPending}
+          problem={create.error}
+          commands={() => createCommands(entry, realm, clientId, body, documentOf(entry, kind, body, owner))}
+        />
+      )}
+    </form>
+  );
+}
+
+/** The key first, then what a new object must have. */
+export function ordered<T extends { name: string; required: boolean }>(entry: KindEntry, fields: readonly T[]): T[] {
+  const keys = [entry.key].flat();
+  const rank = ({ name, required }: T) => (keys.includes(name) ? 0 : required ? 1 : 2);
+  return [...fields].sort((one, other) => rank(one) - rank(other));
+}
+
+export function FaultNote({ faults }: { faults: ReadonlyMap<string, string> }) {
+  return (
+    <Note tone="bad" live>
+      <strong>{faults.size === 1 ? 'One field needs a change.' : `${faults.size} fields need a change.`}</strong>
+      <ul>
+        {[...faults].map(([path, message]) => (
+          <li key={path}>
+            <code>{path || 'the whole'}</code>: {message}
+          </li>
+        ))}
+      </ul>
+    </Note>
+  );
+}

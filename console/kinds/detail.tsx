@@ -1,0 +1,174 @@
+// An object on a page of its own: its fields in groups, the objects that belong to it, and what can be done with it.
+import { lazy, Suspense, useState } from 'react';
+import type { PageProps } from '../pages/page.ts';
+import { useMay } from '../api/session.ts';
+import { inRealm, realmAddress } from '../shell/addresses.ts';
+import { AsCommand } from '../ui/as-command.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { ButtonLink, IconButton } from '../ui/button.tsx';
+import { CopyButton } from '../ui/code.tsx';
+import { ActionMenu } from '../ui/menu.tsx';
+import { Facts, Page, Panel } from '../ui/page.tsx';
+import { Loading, ProblemNote } from '../ui/state.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { titleOf } from './all.ts';
+import { FullValue } from './cells.tsx';
+import { objectCommands } from './commands.ts';
+import { ordered } from './create.tsx';
+import type { KindEntry, LoadedKind, Row } from './entry.ts';
+import { formFields, grouped, labelOf } from './fields.ts';
+import { useKind, useObject } from './loaded.ts';
+import { ManagedBadge, managedOf } from './managed.tsx';
+import { clientKinds, isFormed, listAddress, nameOf, objectAddress } from './pages.tsx';
+import { documentOf, secretsOf } from './plan.ts';
+import { KindTable } from './list.tsx';
+
+const Delete = lazy(() => import('./delete.tsx'));
+
+export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) {
+  const { realm, key = '', clientId: of } = params;
+  const may = useMay();
+  const kind = useKind(entry);
+  const object = useObject(entry, { realm, key, of });
+  const [deletes, setDeletes] = useState(false);
+  const row = object.data?.body;
+  const name = row ? nameOf(entry, row) : '…';
+  const isBuiltIn = entry.builtIn !== undefined && row?.[entry.builtIn] === true;
+  const mayWrite = entry.reach ? may.partly(realm, entry.write) : may(realm, entry.write);
+  const own = clientKinds.filter(({ read }) => entry.section === 'clients' && may(realm, read));
+  return (
+    <Page
+      title={name}
+      badges={
+        <>
+          {row && 'enabled' in row && (row.enabled ? <Badge tone="good">enabled</Badge> : <Badge tone="warn">disabled</Badge>)}
+          {isBuiltIn && <Badge>built in</Badge>}
+          <ManagedBadge managed={managedOf(row)} />
+        </>
+      }
+      crumbs={[
+        { label: realm, to: realmAddress(realm) },
+        ...(of === undefined ? [] : [{ label: 'Client', to: inRealm(realm, 'clients', of) }]),
+        { label: titleOf(entry), to: listAddress(realm, entry, of) },
+      ]}
+      actions={
+        row &&
+        kind && (
+          <>
+            <AsCommand commands={() => objectCommands(entry, { realm, key, of }, row, documentOf(entry, kind, declaredFields(entry, kind, row)))} />
+            {mayWrite && isFormed(entry) && !(isBuiltIn && entry.section === 'adminRoles') && (
+              <ButtonLink to={`${objectAddress(realm, entry, row, of)}/edit`} variant="primary" icon="edit">
+                Edit
+              </ButtonLink>
+            )}
+            {may(realm, entry.write) && kind.routes.remove && !isBuiltIn && (
+              <ActionMenu
+                label="More actions"
+                actions={[{ id: 'delete', label: `Delete the ${entry.label}`, icon: 'delete', danger: true, onAction: () => setDeletes(true) }]}
+              >
+                <IconButton label="More actions" icon="more" variant="quiet" />
+              </ActionMenu>
+            )}
+          </>
+        )
+      }
+    >
+      {object.error && <ProblemNote problem={object.error} retry={() => void object.refetch()} />}
+      {row && kind ? (
+        own.length > 0 ? (
+          <Tabs
+            label={name}
+            tabs={[
+              { id: 'fields', label: 'Settings', content: () => <Fields entry={entry} kind={kind} row={row} /> },
+              ...own.map((inner) => ({
+                id: inner.path,
+                label: titleOf(inner),
+                content: () => <Inner entry={inner} realm={realm} of={key} />,
+              })),
+            ]}
+          />
+        ) : (
+          <Fields entry={entry} kind={kind} row={row} />
+        )
+      ) : (
+        !object.error && <Loading lines={8} />
+      )}
+      {deletes && row && (
+        <Suspense>
+          <Delete entry={entry} address={{ realm, key, of }} row={row} etag={object.data?.etag} onClose={() => setDeletes(false)} />
+        </Suspense>
+      )}
+    </Page>
+  );
+}
+
+function Inner({ entry, realm, of }: { entry: KindEntry; realm: string; of: string }) {
+  const may = useMay();
+  return (
+    <div className="stack">
+      {may(realm, entry.write) && (
+        <div className="row end">
+          <ButtonLink to={`${listAddress(realm, entry, of)}/new`} icon="add">
+            Create {entry.one}
+          </ButtonLink>
+        </div>
+      )}
+      <KindTable entry={entry} realm={realm} of={of} />
+    </div>
+  );
+}
+
+/** What a manifest of the object would declare: what differs from a new one. */
+function declaredFields(entry: KindEntry, kind: LoadedKind, row: Row): Row {
+  const keys = [entry.key].flat();
+  return Object.fromEntries(
+    Object.entries(row).filter(
+      ([name, value]) => keys.includes(name) || (value !== null && JSON.stringify(value) !== JSON.stringify(kind.fresh?.[name])),
+    ),
+  );
+}
+
+/** All fields: those of the form in its groups, then those that the server writes. */
+function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row: Row }) {
+  const secrets = secretsOf(kind);
+  const fields = ordered(entry, formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets }));
+  const inForm = new Set(fields.map(({ name }) => name));
+  const cells = new Map(entry.columns.map(({ field, cell }) => [field, cell]));
+  const value = (name: string) =>
+    secrets.includes(name) ? (
+      <Badge>{row[`${name}Set`] === true ? 'stored' : 'none'}</Badge>
+    ) : (
+      <FullValue field={name} cell={cells.get(name) ?? 'json'} value={row[name]} />
+    );
+  const answered = Object.keys(row).filter((name) => !inForm.has(name) && name !== 'realmId' && name !== 'managedBy' && !secrets.some((secret) => name === `${secret}Set`));
+  return (
+    <div className="stack">
+      {grouped(
+        fields.filter(({ name }) => name in row),
+        entry.form?.groups,
+      ).map(({ title, help, fields: own }) => (
+        <Panel key={title} title={title === '' ? 'Settings' : title} {...(help && { lead: help })} plain>
+          <Facts facts={own.map(({ name, label, help: hint }) => ({ name: label, help: hint, value: value(name) }))} />
+        </Panel>
+      ))}
+      {answered.length > 0 && (
+        <Panel title="Kept by the server" plain>
+          <Facts
+            facts={answered.map((name) => ({
+              name: labelOf(name),
+              value:
+                name === 'id' ? (
+                  <span className="row">
+                    <code>{String(row.id)}</code>
+                    <CopyButton text={String(row.id)} label="Copy the id" />
+                  </span>
+                ) : (
+                  <FullValue field={name} cell={cells.get(name) ?? (/At$/.test(name) ? 'time' : 'json')} value={row[name]} />
+                ),
+            }))}
+          />
+        </Panel>
+      )}
+    </div>
+  );
+}

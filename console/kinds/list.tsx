@@ -1,0 +1,229 @@
+// The list of a kind: search on the server, pages by cursor, columns of the reader's choice; all of it in the address.
+import { useQuery } from '@tanstack/react-query';
+import { MenuTrigger, Menu, MenuItem } from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
+import { useLocation, useSearchParams } from 'wouter';
+import type { PageProps } from '../pages/page.ts';
+import { call, ServerProblem } from '../api/client.ts';
+import { keyOf } from '../api/queries.ts';
+import { useMay } from '../api/session.ts';
+import { inRealm, realmAddress } from '../shell/addresses.ts';
+import { AsCommand } from '../ui/as-command.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
+import { Find } from '../ui/find.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { Page } from '../ui/page.tsx';
+import { Pager } from '../ui/pager.tsx';
+import { Empty, Loading, ProblemNote } from '../ui/state.tsx';
+import { Table, type TableColumn } from '../ui/table.tsx';
+import { placeOf, titleOf } from './all.ts';
+import { CellValue } from './cells.tsx';
+import { listCommands } from './commands.ts';
+import type { KindEntry, Row } from './entry.ts';
+import { useKind } from './loaded.ts';
+import { idOf, isFormed, listAddress, nameOf, objectAddress } from './pages.tsx';
+
+const PAGE_ROWS = 50;
+
+const keptColumns = (section: string): string[] | undefined =>
+  localStorage.getItem(`realmkeeper.columns.${section}`)?.split(',').filter(Boolean);
+
+export function KindList({ entry, params: { realm, clientId } }: PageProps & { entry: KindEntry }) {
+  const may = useMay();
+  const mayWrite = may(realm, entry.write) && isFormed(entry);
+  const title = titleOf(entry);
+  const at = listAddress(realm, entry, clientId);
+  return (
+    <Page
+      title={title}
+      lead={`${entry.description}.`}
+      crumbs={[
+        { label: realm, to: realmAddress(realm) },
+        ...(entry.ofClient && clientId !== undefined ? [{ label: 'Clients', to: inRealm(realm, 'clients') }, { label: 'Client', to: inRealm(realm, 'clients', clientId) }] : []),
+      ]}
+      actions={
+        <>
+          <AsCommand commands={() => listCommands(entry, realm)} />
+          {mayWrite && (
+            <ButtonLink to={`${at}/new`} variant="primary" icon="add">
+              Create {entry.one}
+            </ButtonLink>
+          )}
+        </>
+      }
+    >
+      <KindTable entry={entry} realm={realm} of={clientId} />
+    </Page>
+  );
+}
+
+/** The list alone, for a tab of another page too. @param of the id of the client whose objects they are */
+export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: string; of?: string | undefined }) {
+  const [path, navigate] = useLocation();
+  const [search] = useSearchParams();
+  const may = useMay();
+  const loaded = useKind(entry);
+  const q = search.get('q') ?? '';
+  const cursor = search.get('cursor') ?? undefined;
+  const chosen = search.get('columns')?.split(',') ?? keptColumns(entry.section);
+  const address = (changes: Record<string, string | undefined>): string => {
+    const next = new URLSearchParams(search);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === undefined || value === '') next.delete(name);
+      else next.set(name, value);
+    }
+    return next.size > 0 ? `${path}?${next}` : path;
+  };
+  const input = {
+    params: { realm, ...(of !== undefined && { clientId: of }) },
+    query: { limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }), ...(entry.searches && q !== '' && { q }) },
+  };
+  const list = loaded?.routes.list;
+  const rows = useQuery({
+    queryKey: list ? keyOf(list, input) : ['kind', entry.section],
+    queryFn: ({ signal }) => {
+      if (!list) throw new Error('the kind is not loaded');
+      return call(list, { ...input, signal });
+    },
+    enabled: list !== undefined,
+    placeholderData: (before) => before,
+  });
+  const answer = rows.data;
+  const found = (answer?.body ?? []) as Row[];
+  const columns = columnsOf(entry, chosen);
+  const isWhole = q === '' && cursor === undefined;
+  if (rows.error && !answer) return <ProblemNote problem={rows.error} retry={() => void rows.refetch()} />;
+  return (
+    <div className="list">
+      <div className="list-tools">
+        {entry.searches && (
+          <Find
+            label={`Find ${entry.many}`}
+            value={q}
+            onChange={(text) => navigate(address({ q: text, cursor: undefined }), { replace: true })}
+          />
+        )}
+        <div className="spread">
+          <ColumnChoice
+            entry={entry}
+            chosen={columns.map(({ id }) => id)}
+            onChange={(fields) => {
+              localStorage.setItem(`realmkeeper.columns.${entry.section}`, fields.join(','));
+              navigate(address({ columns: fields.join(',') }), { replace: true });
+            }}
+          />
+        </div>
+      </div>
+      {rows.error && <ProblemNote problem={rows.error} retry={() => void rows.refetch()} />}
+      {!answer ? (
+        <div className="table-box">
+          <Loading lines={6} />
+        </div>
+      ) : found.length === 0 && isWhole ? (
+        <div className="panel">
+          <NoneYet entry={entry} realm={realm} at={listAddress(realm, entry, of)} mayWrite={may(realm, entry.write) && isFormed(entry)} />
+        </div>
+      ) : (
+        <Table
+          label={titleOf(entry)}
+          columns={columns}
+          rows={found}
+          idOf={(row) => idOf(entry, row)}
+          to={(row) => objectAddress(realm, entry, row, of)}
+          stale={rows.isPlaceholderData}
+          empty={
+            <Empty icon="search" title={`No ${entry.label} matches`}>
+              <p>
+                The search looks in {(entry.searches ?? []).join(', ')} for “{q}”.
+              </p>
+            </Empty>
+          }
+        />
+      )}
+      {answer && found.length > 0 && (
+        <Pager
+          shown={found.length}
+          total={q === '' ? answer.total : undefined}
+          first={cursor === undefined ? undefined : address({ cursor: undefined })}
+          next={answer.nextCursor === undefined ? undefined : address({ cursor: decodeURIComponent(answer.nextCursor) })}
+        />
+      )}
+    </div>
+  );
+}
+
+function columnsOf(entry: KindEntry, chosen: readonly string[] | undefined): TableColumn<Row>[] {
+  const shown = entry.columns.filter(({ field, shown }) => (chosen ? chosen.includes(field) : shown === true));
+  return [
+    { id: 'name', head: [entry.key].flat().length > 1 ? 'which' : entry.label, cell: (row) => <bdi>{nameOf(entry, row)}</bdi> },
+    ...shown.map(({ field, head, cell }) => ({
+      id: field,
+      head,
+      ...(cell === 'number' && { numeric: true }),
+      cell: (row: Row) => <CellValue cell={cell} value={row[field]} />,
+    })),
+  ];
+}
+
+function ColumnChoice({ entry, chosen, onChange }: { entry: KindEntry; chosen: readonly string[]; onChange: (fields: string[]) => void }) {
+  return (
+    <MenuTrigger>
+      <Button icon="columns">Columns</Button>
+      <Popover className="popover" placement="bottom end" offset={4}>
+        <Menu
+          className="menu"
+          aria-label="Columns"
+          selectionMode="multiple"
+          selectedKeys={chosen}
+          onSelectionChange={(keys) =>
+            onChange(entry.columns.map(({ field }) => field).filter((field) => keys === 'all' || keys.has(field)))
+          }
+        >
+          {entry.columns.map(({ field, head }) => (
+            <MenuItem key={field} id={field} className="menu-item" textValue={head}>
+              {({ isSelected }) => (
+                <>
+                  {head}
+                  {isSelected && (
+                    <span className="end">
+                      <Icon name="check" size={14} />
+                    </span>
+                  )}
+                </>
+              )}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
+
+/** What the kind is for, and how an object of it comes to be: here, or declared in Git. */
+function NoneYet({ entry, realm, at, mayWrite }: { entry: KindEntry; realm: string; at: string; mayWrite: boolean }) {
+  return (
+    <Empty
+      icon={placeOf(entry).icon}
+      title={`There are no ${entry.many} yet`}
+      actions={
+        <>
+          {mayWrite && (
+            <ButtonLink to={`${at}/new`} variant="primary" icon="add">
+              Create {entry.one}
+            </ButtonLink>
+          )}
+          <AsCommand commands={() => listCommands(entry, realm)} label="How to declare it" start="manifest" />
+        </>
+      }
+    >
+      <p>{entry.description}.</p>
+      {entry.resource !== null && (
+        <p>
+          {entry.resource === 'Realm'
+            ? `In Git, it is declared in the field ${entry.section} of a Realm resource.`
+            : `In Git, it is declared as a ${entry.resource} resource.`}
+        </p>
+      )}
+    </Empty>
+  );
+}

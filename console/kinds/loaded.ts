@@ -1,0 +1,55 @@
+// Kinds with their schemas, and their objects: loaded where a page needs them.
+import { useQuery } from '@tanstack/react-query';
+import { call, type ConsoleAnswer, ServerProblem } from '../api/client.ts';
+import { keyOf, queryClient } from '../api/queries.ts';
+import type { KindEntry, LoadedKind, Row } from './entry.ts';
+import { idOf } from './pages.tsx';
+
+const kindKey = (entry: KindEntry) => ['kind', entry.section];
+/** undefined while it loads. */
+export function useKind(entry: KindEntry): LoadedKind | undefined {
+  const { data, error } = useQuery({ queryKey: kindKey(entry), queryFn: () => entry.load(), staleTime: Number.POSITIVE_INFINITY });
+  // the page's error boundary says that there is a newer console
+  if (error) throw error;
+  return data;
+}
+export const kindNow = (entry: KindEntry): Promise<LoadedKind> =>
+  queryClient.ensureQueryData({ queryKey: kindKey(entry), queryFn: () => entry.load(), staleTime: Number.POSITIVE_INFINITY });
+
+export interface ObjectAddress {
+  realm: string;
+  /** What the API names it by. */
+  key: string;
+  /** The id of the client that it belongs to. */
+  of?: string | undefined;
+}
+
+export const paramsOf = (entry: KindEntry, { realm, key, of }: ObjectAddress) => ({
+  realm,
+  [entry.at]: key,
+  ...(of !== undefined && { clientId: of }),
+});
+
+/** @throws ServerProblem if there is no such object */
+export async function readObject(entry: KindEntry, address: ObjectAddress, signal?: AbortSignal): Promise<ConsoleAnswer<Row>> {
+  const { routes } = await kindNow(entry);
+  const { realm, key, of } = address;
+  if (routes.get) {
+    const answer = await call(routes.get, { params: paramsOf(entry, address), ...(signal && { signal }) });
+    return { ...answer, body: answer.body as Row };
+  }
+  // a kind that is read by its list alone, which is short
+  const params = { realm, ...(of !== undefined && { clientId: of }) };
+  const list = await call(routes.list, { params, query: { limit: 1000 }, ...(signal && { signal }) });
+  const row = (list.body as Row[]).find((one) => idOf(entry, one) === key);
+  if (!row) throw new ServerProblem(404, `There is no ${entry.label} ${key}`);
+  return { ...list, body: row, etag: undefined };
+}
+
+export function useObject(entry: KindEntry, address: ObjectAddress, enabled = true) {
+  return useQuery<ConsoleAnswer<Row>, ServerProblem>({
+    queryKey: [address.realm, 'object', entry.section, address.key, address.of],
+    queryFn: ({ signal }) => readObject(entry, address, signal),
+    enabled,
+  });
+}

@@ -1,0 +1,92 @@
+// Two administrators changed the same object: what it was, what it is now, what this reader wants. Each field that both changed
+// takes either side; a field that one alone changed is taken as that one has it.
+import { useState } from 'react';
+import { Radio, RadioGroup } from 'react-aria-components/RadioGroup';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { MergeText } from '../ui/merge-text.tsx';
+import { Note } from '../ui/state.tsx';
+import type { Row } from './entry.ts';
+import type { Field } from './fields.ts';
+import { same } from './form.tsx';
+
+type Side = 'mine' | 'theirs';
+const text = (value: unknown): string =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+const isLong = (...values: unknown[]): boolean => values.some((value) => text(value).includes('\n') || text(value).length > 120);
+
+export default function Merge({ fields, base, mine, theirs, onMerged, onClose }: {
+  fields: readonly Pick<Field, 'name' | 'label'>[];
+  base: Row;
+  /** The fields that this reader has edited. */
+  mine: Row;
+  theirs: Row;
+  /** @param edits what differs from `theirs` then */
+  onMerged: (edits: Row) => void;
+  onClose: () => void;
+}) {
+  const changedByThem = fields.filter(({ name }) => !same(base[name], theirs[name]));
+  const changedByMe = fields.filter(({ name }) => name in mine && mine[name] !== undefined && !same(mine[name], base[name]));
+  const both = changedByMe.filter((field) => changedByThem.includes(field) && !same(mine[field.name], theirs[field.name]));
+  const theirsAlone = changedByThem.filter((field) => !changedByMe.includes(field));
+  const [chosen, setChosen] = useState<Readonly<Record<string, Side>>>({});
+  const take = () => {
+    const edits = changedByMe.filter((field) => !both.includes(field) || (chosen[field.name] ?? 'mine') === 'mine');
+    onMerged(Object.fromEntries(edits.map(({ name }) => [name, mine[name]])));
+  };
+  return (
+    <Dialog
+      title="Somebody else changed this meanwhile"
+      isOpen
+      alert
+      onClose={onClose}
+      size="widest"
+      footer={
+        <>
+          <Button onPress={onClose}>Back to editing</Button>
+          <Button variant="primary" onPress={take}>
+            Go on with this
+          </Button>
+        </>
+      }
+    >
+      {both.length === 0 ? (
+        <Note tone="good">Your changes and the others touch different fields. Both can stay.</Note>
+      ) : (
+        <p>Both of you changed {both.length === 1 ? 'this field' : 'these fields'}. Take either side of each; nothing is saved before you have seen the plan again.</p>
+      )}
+      <div className="merge">
+        {both.map(({ name, label }) => (
+          <div key={name} className="merge-field">
+            <h3>{label}</h3>
+            <RadioGroup
+              aria-label={`Which ${label}`}
+              className="sides"
+              value={chosen[name] ?? 'mine'}
+              onChange={(side) => setChosen({ ...chosen, [name]: side === 'theirs' ? 'theirs' : 'mine' })}
+            >
+              <Radio value="mine" className="side-choice">
+                <Badge tone="info">yours</Badge>
+                {isLong(mine[name]) ? <span className="soft">Shown below</span> : <bdi>{text(mine[name]) || 'not set'}</bdi>}
+              </Radio>
+              <Radio value="theirs" className="side-choice">
+                <Badge>as it is now</Badge>
+                {isLong(theirs[name]) ? <span className="soft">Shown below</span> : <bdi>{text(theirs[name]) || 'not set'}</bdi>}
+              </Radio>
+            </RadioGroup>
+            <p className="hint">
+              It was {isLong(base[name]) ? 'another text' : <bdi>{text(base[name]) || 'not set'}</bdi>} when you began.
+            </p>
+            {isLong(mine[name], theirs[name]) && <MergeText label={label} mine={text(mine[name])} theirs={text(theirs[name])} base={text(base[name])} />}
+          </div>
+        ))}
+        {theirsAlone.length > 0 && (
+          <p className="hint">
+            Changed by somebody else alone, and kept: {theirsAlone.map(({ label }) => label).join(', ')}.
+          </p>
+        )}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,80 @@
+// The pages of every kind: list, create, detail, edit; of a kind that belongs to clients, below a client's.
+import { inRealm } from '../shell/addresses.ts';
+import type { ConsolePage, PageProps } from '../pages/page.ts';
+import { allKinds, kindInSection, placeOf, titleOf } from './all.ts';
+import type { KindEntry, Row } from './entry.ts';
+
+/** A kind whose list shows other objects than its routes keep can be neither created nor edited by a form here. */
+const UNFORMED = new Set(['authorizationServices']);
+export const isFormed = ({ section }: KindEntry): boolean => !UNFORMED.has(section);
+
+/** The path of a kind's list below a realm's address, as parts. @param of the id of the client that the objects belong to */
+export const listParts = (entry: KindEntry, of?: string): string[] =>
+  entry.ofClient ? ['clients', of ?? '', entry.path] : [entry.path];
+export const listAddress = (realm: string, entry: KindEntry, of?: string): string => inRealm(realm, ...listParts(entry, of));
+
+/** An object's name in addresses: what the API names it by. */
+export const idOf = (entry: KindEntry, row: Row): string => String(row[entry.at] ?? row.id ?? '');
+export const objectAddress = (realm: string, entry: KindEntry, row: Row, of?: string): string =>
+  inRealm(realm, ...listParts(entry, of), idOf(entry, row));
+
+/** The natural key as people know it: `shop`, `EMAIL / smtp`. */
+export const nameOf = ({ key }: KindEntry, row: Row): string =>
+  [key]
+    .flat()
+    .map((field) => String(row[field] ?? ''))
+    .join(' / ');
+
+function pagesOf(entry: KindEntry): ConsolePage[] {
+  const path = entry.ofClient ? `/realms/:realm/clients/:clientId/${entry.path}` : `/realms/:realm/${entry.path}`;
+  const title = titleOf(entry);
+  const [read, write] = [entry.read ?? undefined, entry.write ?? undefined].map((permission) => permission && { permission });
+  const seen = { ...read, ...(entry.reach && { partly: true as const }) };
+  const list: ConsolePage = {
+    path,
+    title,
+    ...seen,
+    ...(!entry.ofClient && { nav: placeOf(entry) }),
+    load: async () => {
+      const { KindList } = await import('./list.tsx');
+      return { default: (props: PageProps) => <KindList entry={entry} {...props} /> };
+    },
+  };
+  const detail: ConsolePage = {
+    path: `${path}/:key`,
+    title,
+    ...seen,
+    load: async () => {
+      const { KindDetail } = await import('./detail.tsx');
+      return { default: (props: PageProps) => <KindDetail entry={entry} {...props} /> };
+    },
+  };
+  const create: ConsolePage = {
+    path: `${path}/new`,
+    title,
+    ...write,
+    load: async () => {
+      const { CreatePage } = await import('./create.tsx');
+      return { default: (props: PageProps) => <CreatePage entry={entry} {...props} /> };
+    },
+  };
+  const edit: ConsolePage = {
+    path: `${path}/:key/edit`,
+    title,
+    ...write,
+    ...(entry.reach && { partly: true as const }),
+    load: async () => {
+      const { EditPage } = await import('./edit.tsx');
+      return { default: (props: PageProps) => <EditPage entry={entry} {...props} /> };
+    },
+  };
+  return isFormed(entry) ? [create, edit, list, detail] : [list, detail];
+}
+
+/** Pages below a client come first: `/clients/:clientId/roles` is no page of `/clients/:key`. */
+export const kindPages: readonly ConsolePage[] = [...allKinds]
+  .sort((one, other) => Number(other.ofClient ?? false) - Number(one.ofClient ?? false))
+  .flatMap(pagesOf);
+
+export const clientKinds: readonly KindEntry[] = allKinds.filter(({ ofClient }) => ofClient);
+export const CLIENTS = kindInSection('clients');

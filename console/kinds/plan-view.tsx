@@ -1,0 +1,85 @@
+// The server's plan in words: what changes, what happens to whom, what another manager will say.
+import { Badge } from '../ui/badge.tsx';
+import { Note } from '../ui/state.tsx';
+import { labelOf } from './fields.ts';
+import type { Plan } from './plan.ts';
+
+const shown = (value: unknown): string =>
+  value === undefined || value === null ? 'not set' : typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+
+export function FromTo({ from, to }: { from: unknown; to: unknown }) {
+  return (
+    <div className="from-to">
+      {from !== undefined && <del>{shown(from)}</del>}
+      {to !== undefined && <ins>{shown(to)}</ins>}
+    </div>
+  );
+}
+
+const actions = { create: ['Create', 'good'], update: ['Change', 'info'], delete: ['Delete', 'bad'] } as const;
+
+export function PlanChanges({ changes }: { changes: Plan['changes'] }) {
+  return (
+    <div className="plan">
+      {changes.map(({ action, kind, key, fields }) => (
+        <div key={`${kind} ${key}`} className="plan-change">
+          <p>
+            <Badge tone={actions[action][1]}>{actions[action][0]}</Badge>
+            <span>
+              {labelOf(kind).toLowerCase()} <bdi>{key}</bdi>
+            </span>
+          </p>
+          <div className="plan-fields">
+            {fields.map(({ path, from, to }) => (
+              <div key={path} className="plan-field">
+                <code>{path}</code>
+                <FromTo from={action === 'create' ? undefined : (from ?? null)} to={action === 'delete' ? undefined : (to ?? null)} />
+              </div>
+            ))}
+          </div>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const people = (count: number, one: string, many: string) => (count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : many}`]);
+
+export function PlanView({ plan }: { plan: Plan }) {
+  const { changes, consequences, conflicts, warnings, kept } = plan;
+  return (
+    <div className="plan">
+      {consequences.map(({ kind, key, path, message, locksOut, sessions, people: persons, clients }) => {
+        const touched = [...people(persons, 'person', 'people'), ...people(sessions, 'session', 'sessions'), ...people(clients, 'client', 'clients')];
+        return (
+          <Note key={`${kind} ${key} ${path} ${message}`} tone={locksOut ? 'bad' : 'warn'}>
+            <span>
+              <bdi>{key}</bdi>: {message}
+            </span>
+            {touched.length > 0 && <span className="small">It touches {touched.join(', ')}.</span>}
+          </Note>
+        );
+      })}
+      {conflicts.map(({ kind, key, path, manager }) => (
+        <Note key={`${kind} ${key} ${path}`} tone="warn">
+          <span>
+            <strong>{path ?? `${labelOf(kind)} ${key}`}</strong> is managed by <code>{manager}</code>, which will set it back to what it declares.
+          </span>
+        </Note>
+      ))}
+      {warnings.map(({ kind, key, message }) => (
+        <Note key={`${kind} ${key} ${message}`} tone="warn">
+          <span>
+            <bdi>{key}</bdi>: {message}
+          </span>
+        </Note>
+      ))}
+      {kept.map(({ kind, key }) => (
+        <Note key={`${kind} ${key}`}>
+          The {labelOf(kind).toLowerCase()} <bdi>{key}</bdi> stays, because something else needs it.
+        </Note>
+      ))}
+      {changes.length === 0 ? <p className="soft">Nothing changes.</p> : <PlanChanges changes={changes} />}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+// What a change of configuration would do, before it is made: the server's own plan of a document with that one object.
+import type { z } from 'zod';
+import type { ServerProblem } from '../api/client.ts';
+import { call, type OutputOf } from '../api/client.ts';
+import { importRealm } from '../generated/routes.ts';
+import type { KindEntry, LoadedKind, Row } from './entry.ts';
+
+export type Plan = OutputOf<typeof importRealm>;
+
+/** A dry run asks as this manager, which never applies anything. */
+const MANAGER = 'console';
+
+const shapeOf = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
+  Object(schema ? (schema.def as { shape?: unknown }).shape : undefined);
+
+/**
+ * A document that declares the object with these fields alone. undefined: a document can't say it.
+ * @param of the clientId of the client that it belongs to
+ */
+export function documentOf(entry: KindEntry, kind: LoadedKind, fields: Row, of?: string): Row | undefined {
+  const shape = shapeOf(kind.entry?.element);
+  const keys = [entry.key].flat();
+  if (Object.keys(shape).length === 0 || keys.some((key) => fields[key] === undefined)) return undefined;
+  const element = Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => name in shape && value !== undefined && !(value === null && isSecret(kind, name))),
+  );
+  if (!entry.ofClient) return { [entry.section]: [element] };
+  if (of === undefined) return undefined;
+  return {
+    [entry.section]:
+      typeof entry.inDocument === 'object' ? [{ [entry.inDocument.by]: of, [entry.inDocument.list]: [element] }] : { [of]: [element] },
+  };
+}
+/** A document has a secret, or leaves it out. */
+const isSecret = (kind: LoadedKind, name: string): boolean => secretsOf(kind).includes(name);
+export const secretsOf = (kind: LoadedKind): readonly string[] => {
+  const { secrets } = Object(kind.entry);
+  const listed: readonly string[] = Array.isArray(secrets) ? secrets : [];
+  return 'secret' in shapeOf(kind.input) && !listed.includes('secret') ? [...listed, 'secret'] : listed;
+};
+
+/** @throws ServerProblem with the faults of a document that is refused */
+export async function planOf(realm: string, document: Row): Promise<Plan | undefined> {
+  const { body } = await call(importRealm, { params: { realm }, query: { dryRun: 'true', manager: MANAGER }, body: document });
+  return body;
+}
+
+/** The faults of fields, by path in the object: `clients[0].redirectUris[1]` and `redirectUris[1]` are the same. */
+export function faultsOf(problem: ServerProblem | null, section?: string): Map<string, string> {
+  const faults = new Map<string, string>();
+  for (const { path, message } of problem?.problem?.errors ?? []) {
+    const inside = section === undefined ? path : path.replace(new RegExp(`^(body\\.)?${section}(\\[\\d+\\]|\\.[^.[]+)*?\\.?(?=[a-z]|$)`), '');
+    const at = inside === '' ? path : inside;
+    if (!faults.has(at)) faults.set(at, message);
+  }
+  return faults;
+}

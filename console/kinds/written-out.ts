@@ -1,0 +1,196 @@
+// Kinds of another shape than `kind()` declares: their routes are written out in the contract, and so are their entries here.
+import type { KindEntry } from './entry.ts';
+
+export const writtenOut: readonly KindEntry[] = [
+  {
+    section: 'groups',
+    kind: 'group',
+    path: 'groups',
+    one: 'a group',
+    many: 'groups',
+    label: 'group',
+    description: 'Groups form a tree; their members have the roles and attributes that a group gives',
+    read: 'groups:read',
+    write: 'groups:write',
+    reach: true,
+    key: 'path',
+    at: 'id',
+    searches: ['path'],
+    resource: 'Realm',
+    noun: 'groups',
+    columns: [
+      { field: 'roles', head: 'roles', cell: 'list', shown: true },
+      { field: 'default', head: 'default', cell: 'boolean', shown: true },
+      { field: 'name', head: 'name', cell: 'text' },
+      { field: 'clientRoles', head: 'client roles', cell: 'json' },
+    ],
+    load: async () => {
+      const { GroupInput, groupRoutes } = await import('../../server/contract/groups.ts');
+      return {
+        routes: groupRoutes,
+        input: GroupInput,
+        fresh: { parentId: null, roles: [], clientRoles: {}, attributes: {}, default: false },
+        names: { parentId: 'group', roles: 'role' },
+      };
+    },
+  },
+  {
+    section: 'adminRoles',
+    kind: 'adminRole',
+    path: 'admin-roles',
+    one: 'an admin role',
+    many: 'admin roles',
+    label: 'admin role',
+    description: 'What administrators may do: permissions by name, for a whole realm or for single groups or clients',
+    read: 'admin-roles:read',
+    write: 'admin-roles:write',
+    key: 'name',
+    at: 'id',
+    resource: 'Realm',
+    noun: 'admin-roles',
+    builtIn: 'builtIn',
+    columns: [
+      { field: 'builtIn', head: 'built in', cell: 'boolean', shown: true },
+      { field: 'permissions', head: 'permissions', cell: 'list', shown: true },
+      { field: 'groups', head: 'limited to groups', cell: 'list', shown: true },
+      { field: 'clients', head: 'limited to clients', cell: 'list' },
+    ],
+    load: async () => {
+      const { AdminRoleDocument, AdminRoleInput, adminRoleRoutes } = await import('../../server/contract/admin-access.ts');
+      return {
+        routes: adminRoleRoutes,
+        input: AdminRoleInput,
+        fresh: { permissions: [], groups: null, clients: null },
+        names: { groups: 'group', clients: 'client' },
+        entry: { element: AdminRoleDocument },
+      };
+    },
+  },
+  {
+    section: 'flows',
+    kind: 'flow',
+    path: 'flows',
+    one: 'a flow',
+    many: 'sign-in flows',
+    label: 'flow',
+    description: 'The steps by which people sign in, as a tree of authenticators and conditions',
+    read: 'flows:read',
+    write: 'flows:write',
+    key: 'alias',
+    at: 'alias',
+    resource: 'Flow',
+    noun: 'flows',
+    builtIn: 'builtIn',
+    columns: [{ field: 'builtIn', head: 'built in', cell: 'boolean', shown: true }],
+    load: async () => {
+      const { createFlow, deleteFlow, getFlow, listFlows, putFlow } = await import('../../server/contract/flows.ts');
+      return {
+        routes: { list: listFlows, create: createFlow, get: getFlow, put: putFlow, remove: deleteFlow },
+        input: createFlow.body,
+      };
+    },
+  },
+  {
+    section: 'messagingProviders',
+    kind: 'messagingProvider',
+    path: 'messaging-providers',
+    one: 'a messaging provider',
+    many: 'messaging providers',
+    label: 'messaging provider',
+    description: 'The gateways for the realm’s mail, SMS and push messages; without one the realm sends nothing',
+    read: 'messaging:read',
+    write: 'messaging:write',
+    key: ['channel', 'driver'],
+    at: 'id',
+    resource: 'Realm',
+    noun: 'messaging-providers',
+    columns: [
+      { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },
+      { field: 'fromAddress', head: 'from', cell: 'text', shown: true },
+      { field: 'secretSet', head: 'secret', cell: 'boolean', shown: true },
+      { field: 'fromName', head: 'sender’s name', cell: 'text' },
+      { field: 'createdAt', head: 'created', cell: 'time' },
+    ],
+    load: async () => {
+      const { MessagingProviderDocument, MessagingProviderInput, messagingProviderRoutes } = await import(
+        '../../server/contract/messaging.ts'
+      );
+      return {
+        routes: messagingProviderRoutes,
+        input: MessagingProviderInput,
+        fresh: { enabled: true, config: {} },
+        entry: { element: MessagingProviderDocument },
+      };
+    },
+  },
+  {
+    section: 'messageTemplates',
+    kind: 'messageTemplate',
+    path: 'message-templates',
+    one: 'a message template',
+    many: 'message templates',
+    label: 'message template',
+    description: 'What messages say, by template, channel and language',
+    read: 'messaging:read',
+    write: 'messaging:write',
+    key: ['templateKey', 'channel', 'locale'],
+    at: 'id',
+    resource: 'Realm',
+    noun: 'message-templates',
+    columns: [
+      { field: 'subject', head: 'subject', cell: 'text', shown: true },
+      { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },
+      { field: 'html', head: 'HTML', cell: 'boolean', shown: true },
+    ],
+    load: async () => {
+      const {
+        deleteMessageTemplate,
+        listMessageTemplates,
+        MessageTemplateDocument,
+        MessageTemplateInput,
+        putMessageTemplate,
+      } = await import('../../server/contract/message-templates.ts');
+      return {
+        routes: { list: listMessageTemplates, upsert: putMessageTemplate, remove: deleteMessageTemplate },
+        input: MessageTemplateInput,
+        fresh: { enabled: true },
+        entry: { element: MessageTemplateDocument },
+      };
+    },
+  },
+  {
+    section: 'authorizationServices',
+    kind: 'authorizationService',
+    path: 'authorization-services',
+    one: 'an authorization service',
+    many: 'authorization services',
+    label: 'authorization service',
+    description: 'What clients protect, and the policies that say who may do what with it',
+    read: 'clients:read',
+    write: 'clients:write',
+    key: 'clientId',
+    at: 'id',
+    resource: 'Realm',
+    noun: 'authorization-services',
+    columns: [
+      { field: 'enforcement', head: 'enforcement', cell: 'text', shown: true },
+      { field: 'resources', head: 'resources', cell: 'number', shown: true },
+      { field: 'policies', head: 'policies', cell: 'number', shown: true },
+      { field: 'permissions', head: 'permissions', cell: 'number', shown: true },
+      { field: 'scopes', head: 'scopes', cell: 'number' },
+    ],
+    load: async () => {
+      const { deleteAuthorizationService, getAuthorizationService, listAuthorizationServices, putAuthorizationService } =
+        await import('../../server/contract/authorization-service-routes.ts');
+      return {
+        routes: {
+          list: listAuthorizationServices,
+          get: getAuthorizationService,
+          put: putAuthorizationService,
+          remove: deleteAuthorizationService,
+        },
+        input: putAuthorizationService.body,
+      };
+    },
+  },
+];

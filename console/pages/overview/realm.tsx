@@ -1,0 +1,156 @@
+// A realm's first page: how much of each thing it has, what happened lately, its addresses.
+import { Link } from 'wouter';
+import { useRead } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import * as api from '../../generated/routes.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { inRealm } from '../../shell/addresses.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { CopyButton } from '../../ui/code.tsx';
+import { Icon, type IconName } from '../../ui/icons.tsx';
+import { Facts, Page, Panel } from '../../ui/page.tsx';
+import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { LightRoute } from '../../api/light.ts';
+import type { PageProps } from '../page.ts';
+
+/** A list tells how many rows it has if they fit on a page of this many. */
+const COUNTED = 100;
+const EVENTS = 8;
+
+const counted = [
+  { route: api.listUsers, path: 'users', label: 'Users', icon: 'user' },
+  { route: api.listGroups, path: 'groups', label: 'Groups', icon: 'group' },
+  { route: api.listClients, path: 'clients', label: 'Clients', icon: 'client' },
+  { route: api.listIdentityProviders, path: 'identity-providers', label: 'Identity providers', icon: 'idp' },
+  { route: api.listOrganizations, path: 'organizations', label: 'Organizations', icon: 'org' },
+  { route: api.listWebhooks, path: 'webhooks', label: 'Webhooks', icon: 'webhook' },
+] as const satisfies readonly { route: LightRoute; path: string; label: string; icon: IconName }[];
+
+function Count({ realm, route, path, label, icon }: { realm: string } & (typeof counted)[number]) {
+  const { data, error } = useRead<LightRoute>(route, { params: { realm }, query: { limit: COUNTED } });
+  const rows = Array.isArray(data?.body) ? data.body.length : 0;
+  const said = error ? '–' : !data ? '…' : data.total !== undefined ? data.total.toLocaleString('en') : rows >= COUNTED ? `${COUNTED}+` : String(rows);
+  return (
+    <Link href={inRealm(realm, path)} className="card-link">
+      <>
+        <span className="count">{said}</span>
+        <span className="what">
+          <Icon name={icon} />
+          {label}
+        </span>
+      </>
+    </Link>
+  );
+}
+
+export default function Realm({ params: { realm } }: PageProps) {
+  const may = useMay();
+  const mayRead = may(realm, 'realm:read');
+  const about = useRead(api.getRealm, { params: { realm } }, { enabled: mayRead });
+  const shown = counted.filter(({ route }) => may.partly(realm, route.permission));
+  const displayName = about.data?.body?.displayName;
+  return (
+    <Page
+      title={realm}
+      documentTitle={`Overview – ${realm}`}
+      {...(displayName !== undefined && displayName !== realm && { lead: <bdi>{displayName}</bdi> })}
+      crumbs={[{ label: 'Realms', to: '/realms' }]}
+      actions={<AsCommand commands={() => ({ realmctl: `realmctl export ${realm}`, curl: curlOf(api.getRealm, { realm }) })} />}
+    >
+      {about.error && <ProblemNote problem={about.error} retry={() => void about.refetch()} />}
+      {shown.length > 0 ? (
+        <div className="cards">
+          {shown.map((one) => (
+            <Count key={one.path} realm={realm} {...one} />
+          ))}
+        </div>
+      ) : (
+        <Panel>
+          <Empty icon="key" title="Your admin roles show nothing of this realm">
+            <p>Ask an administrator of the realm for an admin role.</p>
+          </Empty>
+        </Panel>
+      )}
+      {may(realm, 'events:read') && <Lately realm={realm} />}
+      {mayRead && <Addresses realm={realm} />}
+    </Page>
+  );
+}
+
+function Lately({ realm }: { realm: string }) {
+  const events = useRead(api.listEvents, { params: { realm }, query: { limit: EVENTS } });
+  const rows = events.data?.body ?? [];
+  return (
+    <Panel title="Lately" plain actions={<Link href={inRealm(realm, 'events')}>All events</Link>}>
+      {events.error && <ProblemNote problem={events.error} />}
+      {!events.data && !events.error && <Loading lines={5} />}
+      {events.data && rows.length === 0 && (
+        <Empty icon="events" title="Nothing has happened yet">
+          <p>Sign-ins and changes are listed here.</p>
+        </Empty>
+      )}
+      <ul className="events">
+        {rows.map(({ id, occurredAt: at, type, outcome, actor, subject }) => (
+          <li key={id}>
+            <Time ms={at} />
+            <span>
+              <code>{type}</code>
+              <span className="who">
+                {actor?.name && (
+                  <>
+                    {' by '}
+                    <bdi>{actor.name}</bdi>
+                  </>
+                )}
+                {subject?.name && (
+                  <>
+                    {': '}
+                    <bdi>{subject.name}</bdi>
+                  </>
+                )}
+              </span>
+            </span>
+            <Badge tone={outcome === 'success' ? 'good' : 'bad'}>{outcome}</Badge>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+const addresses = [
+  ['discovery', 'Discovery'],
+  ['issuer', 'Issuer'],
+  ['authorization', 'Authorization'],
+  ['token', 'Token'],
+  ['account', 'Account page'],
+  ['samlMetadata', 'SAML metadata'],
+  ['scim', 'SCIM'],
+] as const;
+
+function Addresses({ realm }: { realm: string }) {
+  const endpoints = useRead(api.getEndpoints, { params: { realm } });
+  const found = endpoints.data?.body;
+  return (
+    <Panel title="Addresses" plain>
+      {endpoints.error && <ProblemNote problem={endpoints.error} />}
+      {found ? (
+        <Facts
+          facts={addresses.map(([name, label]) => ({
+            name: label,
+            value: (
+              <span className="row">
+                <code>{found[name]}</code>
+                <CopyButton text={found[name]} label={`Copy: ${label}`} />
+              </span>
+            ),
+          }))}
+        />
+      ) : (
+        !endpoints.error && <Loading lines={4} />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,84 @@
+// The frame around every page: the bar at the top, the navigation at the side, the page.
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Dialog as AriaDialog } from 'react-aria-components/Dialog';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { Link, useLocation } from 'wouter';
+import { Button, IconButton } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { Navigation } from './navigation.tsx';
+import { RealmChooser } from './realm-chooser.tsx';
+
+const Palette = lazy(() => import('./palette.tsx'));
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+export function Frame({ children }: { children: ReactNode }) {
+  const [searches, setSearches] = useState(false);
+  const [drawer, setDrawer] = useState(false);
+  const [path] = useLocation();
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k') return;
+      event.preventDefault();
+      setSearches(true);
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes at each navigation
+  useEffect(() => setDrawer(false), [path]);
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <div className="shell">
+        <header className="bar">
+          <IconButton label="Navigation" icon="menu" className="toggle" onPress={() => setDrawer(true)} />
+          <Link href="/" className="mark" aria-label="Realmkeeper, all realms">
+            <>
+              <Icon name="realm" size={20} />
+              <span>Realmkeeper</span>
+            </>
+          </Link>
+          <span className="slash" aria-hidden="true">
+            /
+          </span>
+          <RealmChooser />
+          <div className="spread">
+            <Button className="find" onPress={() => setSearches(true)} aria-label="Search" aria-keyshortcuts="Control+K Meta+K">
+              <span>
+                <Icon name="search" />
+                <span className="word">Search…</span>
+              </span>
+              <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+            </Button>
+            <AccountMenu />
+          </div>
+        </header>
+        <aside className="side">
+          <nav aria-label="Main">
+            <Navigation />
+          </nav>
+        </aside>
+        <main className="main" id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <ModalOverlay className="veil drawers" isOpen={drawer} onOpenChange={setDrawer} isDismissable>
+        <Modal className="drawer">
+          <AriaDialog aria-label="Navigation">
+            <nav aria-label="Main">
+              <Navigation onFollow={() => setDrawer(false)} />
+            </nav>
+          </AriaDialog>
+        </Modal>
+      </ModalOverlay>
+      {searches && (
+        <Suspense>
+          <Palette onClose={() => setSearches(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}

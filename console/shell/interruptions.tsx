@@ -1,0 +1,97 @@
+// What stops the reader on any page: the session has ended, or the server asks for a second factor.
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { type Interruption, onInterruption, ServerProblem } from '../api/client.ts';
+import { useWrite } from '../api/queries.ts';
+import { stepUpAdminSession } from '../generated/routes.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { ProblemNote } from '../ui/state.tsx';
+import { rememberPlace, SIGN_IN } from './addresses.ts';
+
+export function Interruptions() {
+  const [what, setWhat] = useState<Interruption>();
+  const client = useQueryClient();
+  useEffect(() => onInterruption((next) => setWhat((now) => now ?? next)), []);
+  const goOn = async () => {
+    setWhat(undefined);
+    await client.invalidateQueries();
+  };
+  if (what === 'step-up-required') return <StepUp onDone={() => void goOn()} />;
+  return (
+    <Dialog
+      title="Your session ended"
+      isOpen={what === 'session-ended'}
+      alert
+      footer={
+        <>
+          <a className="button" href={SIGN_IN} target="_blank" rel="opener" onClick={() => setWhat(undefined)}>
+            Sign in in a new tab
+          </a>
+          <a className="button primary" href={SIGN_IN} onClick={rememberPlace}>
+            Sign in again
+          </a>
+        </>
+      }
+    >
+      <p>Sessions end after some time without use, and when access is taken away. After signing in you are back on this page.</p>
+      <p className="hint">What you have typed here stays only if you sign in in a new tab and go on in this one.</p>
+    </Dialog>
+  );
+}
+
+/** Asks for a one-time code; the session goes on with it. */
+export function StepUp({ onDone }: { onDone: () => void }) {
+  const [code, setCode] = useState('');
+  const stepUp = useWrite(stepUpAdminSession);
+  const wrong = stepUp.error instanceof ServerProblem && stepUp.error.is('invalid-credentials');
+  const prove = () => stepUp.mutate({ body: { otp: code.replaceAll(' ', '') } }, { onSuccess: onDone });
+  return (
+    <Dialog
+      title="Prove a second factor"
+      isOpen
+      alert
+      footer={
+        <>
+          <a className="button" href={SIGN_IN} onClick={rememberPlace}>
+            Another way, or set one up
+          </a>
+          <Button variant="primary" onPress={prove} isDisabled={stepUp.isPending || !/^[\d ]{6,10}$/.test(code)}>
+            Continue
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          prove();
+        }}
+      >
+        <p>The realm asks for a second factor now, which this session has not proven.</p>
+        <div className="field">
+          <label htmlFor="step-up-code">Code of your authenticator app</label>
+          <input
+            id="step-up-code"
+            className="input"
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            value={code}
+            onChange={({ target }) => setCode(target.value)}
+            aria-invalid={wrong || undefined}
+            aria-describedby={wrong ? 'step-up-fault' : undefined}
+            // biome-ignore lint/a11y/noAutofocus: the dialog asks for nothing else
+            autoFocus
+          />
+          {wrong && (
+            <span id="step-up-fault" className="fault" role="alert">
+              This code is not right. Take the next one that the app shows.
+            </span>
+          )}
+        </div>
+        {stepUp.error && !wrong && <ProblemNote problem={stepUp.error} />}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,142 @@
+// The command palette: pages of this realm, other realms, and objects found on the server as the reader types.
+import { useQueries } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Autocomplete } from 'react-aria-components/Autocomplete';
+import { Dialog } from 'react-aria-components/Dialog';
+import { Header } from 'react-aria-components/Header';
+import { Input } from 'react-aria-components/Input';
+import { Menu, MenuItem, MenuSection } from 'react-aria-components/Menu';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { SearchField } from 'react-aria-components/SearchField';
+import { call } from '../api/client.ts';
+import { realmsMatching, useRealms } from '../api/realms.ts';
+import { useMay } from '../api/session.ts';
+import { listUsers } from '../generated/routes.ts';
+import { allKinds, titleOf } from '../kinds/all.ts';
+import type { Row } from '../kinds/entry.ts';
+import { kindNow } from '../kinds/loaded.ts';
+import { nameOf, objectAddress } from '../kinds/pages.tsx';
+import { Icon, type IconName } from '../ui/icons.tsx';
+import { placeOf } from '../kinds/all.ts';
+import { inRealm, realmAddress } from './addresses.ts';
+import { navEntries, useRealm } from './navigation.tsx';
+
+const PAUSE_MS = 200;
+const OF_EACH = 5;
+
+interface Entry {
+  id: string;
+  words: string;
+  help?: string;
+  to: string;
+  icon: IconName;
+}
+
+/** Objects of the realm whose names have the text, of each kind that the reader may list. */
+function useObjects(realm: string | undefined, text: string): [string, Entry[]][] {
+  const may = useMay();
+  const searched = realm === undefined || text.length < 2 ? [] : allKinds.filter((entry) => entry.searches && !entry.ofClient && may.partly(realm, entry.read));
+  const users = useQueries({
+    queries: [
+      {
+        queryKey: [realm, 'palette', 'users', text],
+        enabled: realm !== undefined && text.length >= 2 && may.partly(realm, 'users:read'),
+        queryFn: async ({ signal }: { signal: AbortSignal }) =>
+          (await call(listUsers, { params: { realm: realm ?? '' }, query: { q: text, limit: OF_EACH }, signal })).body ?? [],
+      },
+    ],
+  });
+  const found = useQueries({
+    queries: searched.map((entry) => ({
+      queryKey: [realm, 'palette', entry.section, text],
+      queryFn: async ({ signal }: { signal: AbortSignal }) => {
+        const { routes } = await kindNow(entry);
+        const { body } = await call(routes.list, { params: { realm: realm ?? '' }, query: { q: text, limit: OF_EACH }, signal });
+        return body as Row[];
+      },
+    })),
+  });
+  if (realm === undefined) return [];
+  const people = (users[0].data ?? []).map(({ id, username, email }) => ({
+    id: `user ${id}`,
+    words: username,
+    ...(typeof email === 'string' && email !== username && { help: email }),
+    to: inRealm(realm, 'users', id),
+    icon: 'user' as const,
+  }));
+  return [
+    ['Users', people],
+    ...searched.map((entry, at): [string, Entry[]] => [
+      titleOf(entry),
+      (found[at]?.data ?? []).map((row) => ({
+        id: `${entry.section} ${nameOf(entry, row)}`,
+        words: nameOf(entry, row),
+        to: objectAddress(realm, entry, row),
+        icon: placeOf(entry).icon,
+      })),
+    ]),
+  ];
+}
+
+function useEntries(text: string): [string, Entry[]][] {
+  const may = useMay();
+  const realm = useRealm();
+  const realms = useRealms();
+  const objects = useObjects(realm, text);
+  const wanted = text.toLowerCase();
+  const pages = [...navEntries(may, realm), ...(realm === undefined ? [] : navEntries(may, undefined))]
+    .filter(({ title, group }) => `${title} ${group}`.toLowerCase().includes(wanted))
+    .map(({ title, group, to, icon }) => ({ id: `page ${to}`, words: title, help: group, to, icon }));
+  const others = (text === '' ? [] : realmsMatching(realms.data?.body ?? [], text).slice(0, OF_EACH)).map((one) => ({
+    id: `realm ${one.realm}`,
+    words: one.realm,
+    ...(one.displayName !== one.realm && { help: one.displayName }),
+    to: realmAddress(one.realm),
+    icon: 'realm' as const,
+  }));
+  const all: [string, Entry[]][] = [['Pages', pages], ['Realms', others], ...objects];
+  return all.filter(([, entries]) => entries.length > 0);
+}
+
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState('');
+  const [asked, setAsked] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text.trim()), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const sections = useEntries(asked);
+  return (
+    <ModalOverlay className="veil" isOpen isDismissable onOpenChange={(open) => !open && onClose()}>
+      <Modal className="modal palette">
+        <Dialog aria-label="Search">
+          <Autocomplete inputValue={text} onInputChange={setText}>
+            <SearchField className="search" aria-label="Search for pages, realms and objects" autoFocus>
+              <Icon name="search" />
+              <Input className="input" placeholder="Search for pages, realms, users, objects…" />
+            </SearchField>
+            <Menu
+              className="menu"
+              aria-label="Found"
+              onAction={onClose}
+              renderEmptyState={() => <p className="hint">Nothing has this name here.</p>}
+            >
+              {sections.map(([title, entries]) => (
+                <MenuSection key={title}>
+                  <Header className="menu-heading">{title}</Header>
+                  {entries.map(({ id, words, help, to, icon }) => (
+                    <MenuItem key={id} id={id} textValue={words} href={to} className="menu-item">
+                      <Icon name={icon} />
+                      <bdi>{words}</bdi>
+                      {help && <span className="end">{help}</span>}
+                    </MenuItem>
+                  ))}
+                </MenuSection>
+              ))}
+            </Menu>
+          </Autocomplete>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

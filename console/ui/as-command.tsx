@@ -1,0 +1,73 @@
+// What a page shows, or is about to save, for other tools: `realmctl`, curl, a manifest for Git.
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Button } from './button.tsx';
+import { Code } from './code.tsx';
+import { Dialog } from './dialog.tsx';
+import { Loading } from './state.tsx';
+
+export interface Commands {
+  realmctl?: string;
+  curl?: string;
+  /** YAML. */
+  manifest?: string;
+}
+export type CommandKind = keyof Commands;
+
+const kinds = [
+  { id: 'realmctl', label: 'realmctl', help: 'After `realmctl login`, which opens your browser.' },
+  { id: 'curl', label: 'curl', help: 'With a token of `realmctl token`.' },
+  { id: 'manifest', label: 'Manifest', help: 'For kubectl apply, for the operator’s folder, and for realmctl apply -f.' },
+] as const satisfies readonly { id: CommandKind; label: string; help: string }[];
+
+/** @param commands called when the dialog opens, as what it shows may need more code */
+export function AsCommand({ commands, label = 'As command', start, quiet }: { commands: () => Commands | Promise<Commands>; label?: string; start?: CommandKind; quiet?: boolean }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button icon="code" onPress={() => setOpen(true)} {...(quiet && { variant: 'quiet' as const })}>
+        {label}
+      </Button>
+      {isOpen && <CommandDialog commands={commands} start={start} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function CommandDialog({ commands, start, onClose }: { commands: () => Commands | Promise<Commands>; start: CommandKind | undefined; onClose: () => void }) {
+  const [chosen, setChosen] = useState<CommandKind | undefined>(start);
+  const made = useQuery({ queryKey: ['commands', commands], queryFn: async () => commands(), gcTime: 0 });
+  const there = kinds.filter(({ id }) => made.data?.[id] !== undefined);
+  const shown = there.find(({ id }) => id === chosen) ?? there[0];
+  return (
+    <Dialog title="The same elsewhere" isOpen onClose={onClose} size="wide">
+      {!made.data ? (
+        <Loading />
+      ) : (
+        <>
+          <div className="tab-list" role="tablist" aria-label="Tool">
+            {there.map(({ id, label }) => (
+              <button
+                key={id}
+                type="button"
+                role="tab"
+                id={`command-tab-${id}`}
+                aria-selected={id === shown?.id}
+                data-selected={id === shown?.id || undefined}
+                className="tab plain"
+                onClick={() => setChosen(id)}
+              >
+                {label}
+              </button>
+            ))}
+          </div>
+          {shown && (
+            <div role="tabpanel" aria-labelledby={`command-tab-${shown.id}`} className="stack tight">
+              <p className="hint">{shown.help}</p>
+              <Code text={made.data[shown.id] ?? ''} label={shown.label} />
+            </div>
+          )}
+        </>
+      )}
+    </Dialog>
+  );
+}

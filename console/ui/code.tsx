@@ -1,0 +1,35 @@
+// Text to copy: a command, a manifest, a secret that is shown once.
+import { useState } from 'react';
+import { IconButton } from './button.tsx';
+
+const COPIED_MS = 2000;
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <IconButton
+      label={copied ? 'Copied' : label}
+      icon={copied ? 'check' : 'copy'}
+      small
+      onPress={() => {
+        void navigator.clipboard.writeText(text).then(() => {
+          setCopied(true);
+          setTimeout(() => setCopied(false), COPIED_MS);
+        });
+      }}
+    />
+  );
+}
+
+/** @param label what it is, for the name of the button and of the region */
+export function Code({ text, label }: { text: string; label: string }) {
+  return (
+    <div className="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled by the keyboard too */}
+      <pre tabIndex={0} role="region" aria-label={label}>
+        {text}
+      </pre>
+      <CopyButton text={text} label={`Copy ${label}`} />
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+// Tables by React Aria: arrow keys move in it, Enter opens a row, and rows can be selected for actions on many.
+import type { ReactNode } from 'react';
+import {
+  Cell,
+  Column,
+  type Key,
+  Row,
+  type Selection,
+  Table as AriaTable,
+  TableBody,
+  TableHeader,
+} from 'react-aria-components/Table';
+import { Checkbox } from './choices.tsx';
+
+export interface TableColumn<T> {
+  id: string;
+  head: string;
+  cell: (row: T) => ReactNode;
+  /** Its values are numbers: at the end of the column. */
+  numeric?: boolean;
+}
+
+export interface TableProps<T> {
+  label: string;
+  /** The first one names the row. */
+  columns: readonly TableColumn<T>[];
+  rows: readonly T[];
+  idOf: (row: T) => string;
+  /** The page of the row's object. */
+  to?: (row: T) => string;
+  /** Instead of a page: what opening a row does. */
+  onOpen?: (row: T) => void;
+  /** Rows can be selected. */
+  selected?: ReadonlySet<string>;
+  onSelect?: (selected: ReadonlySet<string>) => void;
+  empty?: ReactNode;
+  /** What is shown is of before: the new rows are on their way. */
+  stale?: boolean;
+}
+
+/** The ids of the selected rows; "all" is all that are shown. */
+const idsOf = (selection: Selection, all: readonly string[]): ReadonlySet<string> =>
+  selection === 'all' ? new Set(all) : new Set([...selection].map(String));
+
+export function Table<T>({ label, columns, rows, idOf, to, onOpen, selected, onSelect, empty, stale }: TableProps<T>) {
+  const byId = new Map(rows.map((row) => [idOf(row), row]));
+  const [first] = columns;
+  return (
+    <div className="table-box">
+      <AriaTable
+        aria-label={label}
+        className={stale ? 'table stale' : 'table'}
+        {...(onSelect && {
+          selectionMode: 'multiple' as const,
+          selectedKeys: [...(selected ?? [])] as Iterable<Key>,
+          onSelectionChange: (selection: Selection) => onSelect(idsOf(selection, [...byId.keys()])),
+        })}
+        {...(onOpen && {
+          onRowAction: (key: Key) => {
+            const row = byId.get(String(key));
+            if (row !== undefined) onOpen(row);
+          },
+        })}
+      >
+        <TableHeader>
+          {onSelect && (
+            <Column>
+              <Checkbox slot="selection" label="Select all rows" hideLabel />
+            </Column>
+          )}
+          {columns.map(({ id, head, numeric }) => (
+            <Column key={id} id={id} isRowHeader={id === first?.id} className={numeric ? 'number' : ''}>
+              {head}
+            </Column>
+          ))}
+        </TableHeader>
+        <TableBody renderEmptyState={() => empty ?? <p className="empty">There is nothing here.</p>}>
+          {rows.map((row) => (
+            <Row key={idOf(row)} id={idOf(row)} {...(to && { href: to(row) })} data-action={onOpen ? true : undefined}>
+              {onSelect && (
+                <Cell>
+                  <Checkbox slot="selection" label="Select the row" hideLabel />
+                </Cell>
+              )}
+              {columns.map(({ id, cell, numeric }) => (
+                <Cell key={id} className={numeric ? 'number' : ''}>
+                  {cell(row)}
+                </Cell>
+              ))}
+            </Row>
+          ))}
+        </TableBody>
+      </AriaTable>
+    </div>
+  );
+}
