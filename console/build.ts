@@ -30,13 +30,14 @@ const tokens: Plugin = {
 };
 
 /**
- * React Aria writes a style element and empties its live regions by `innerHTML`; the console's policy permits neither. The
- * rule of that element is in styles/base.css.
+ * React Aria writes style elements and empties its live regions by `innerHTML`, and zod tries whether it may make functions of
+ * text; the console's policy permits none of it. The rule of the style element is in styles/base.css.
  */
 const withinPolicy: Plugin = {
   name: 'within-policy',
   setup({ onLoad }) {
     const places: [RegExp, [from: string, to: string][]][] = [
+      [/zod\/v4\/core\/util\.js$/, [['if (globalConfig.jitless) {', 'if (true) {']]],
       [
         /react-aria\/dist\/private\/interactions\/usePress\.mjs$/,
         [["ownerDocument.createElement('style')", 'undefined; return']],
@@ -142,8 +143,10 @@ export async function buildConsole(outdir: string): Promise<ConsoleManifest> {
     logLevel: 'silent',
   });
   const nameOf = (output: string) => path.relative(outdir, path.resolve(root, output));
-  const [entry, made] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === 'console/main.tsx') ?? [];
-  if (entry === undefined || made?.cssBundle === undefined) throw new Error('the console has no entry or no style sheet');
+  const [entry, made] =
+    Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === 'console/main.tsx') ?? [];
+  if (entry === undefined || made?.cssBundle === undefined)
+    throw new Error('the console has no entry or no style sheet');
   const scripts = firstOf(metafile.outputs, entry).map(nameOf);
   const sheet = nameOf(made.cssBundle);
   const read = async (name: string) => ({ name, integrity: integrityOf(await readFile(path.join(outdir, name))) });

@@ -45,7 +45,8 @@ async function readContract(root: string): Promise<{ routes: Found[]; fileOf: Re
 }
 
 /** `client-scopes` → `clientScopes` */
-const variable = (module: string): string => module.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+const variable = (module: string): string =>
+  module.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 const quoted = (text: string): string =>
   text.includes("'") ? JSON.stringify(text) : `'${text.replaceAll('\\', '\\\\')}'`;
 /** Printed as the formatter does, on one line. */

@@ -9,14 +9,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import {
-  type AnyRoute,
-  type ConsoleAnswer,
-  call,
-  type InputOf,
-  type OutputOf,
-  ServerProblem,
-} from './client.ts';
+import { type AnyRoute, type ConsoleAnswer, call, type InputOf, type OutputOf, ServerProblem } from './client.ts';
 
 const RETRIES = 2;
 /** Only what may succeed by itself: the server is away or too busy. */

@@ -2,7 +2,7 @@
 // would refuse.
 import { createContext, useContext } from 'react';
 import type { Permission } from '../../server/contract/permissions.ts';
-import { getAdminSession } from '../generated/routes.ts';
+import type { getAdminSession } from '../generated/routes.ts';
 import type { OutputOf } from './client.ts';
 
 export type Session = OutputOf<typeof getAdminSession>;
@@ -22,8 +22,7 @@ export interface May {
 
 export function mayOf({ permissions, limited, realm: home }: Session): May {
   const holds = (realm: string, permission: Permission | null): boolean =>
-    permission === null ||
-    [realm, EVERY_REALM].some((of) => (permissions[of] ?? []).includes(permission));
+    permission === null || [realm, EVERY_REALM].some((of) => (permissions[of] ?? []).includes(permission));
   return Object.assign(holds, {
     partly: (realm: string, permission: Permission | null) =>
       holds(realm, permission) ||

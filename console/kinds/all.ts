@@ -3,6 +3,7 @@ import { declaredEntries } from '../generated/kinds.ts';
 import type { Group } from '../pages/page.ts';
 import type { IconName } from '../ui/icons.tsx';
 import type { KindEntry } from './entry.ts';
+import { labelOf } from './words.ts';
 import { writtenOut } from './written-out.ts';
 
 export const allKinds: readonly KindEntry[] = [...declaredEntries, ...writtenOut];
@@ -37,6 +38,5 @@ const places: Readonly<Record<string, Place>> = {
 };
 export const placeOf = ({ section }: KindEntry): Place => places[section] ?? { group: 'More', icon: 'apps', order: 10 };
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-/** `SCIM targets`, `Realm roles`: a kind's name as a heading. */
-export const titleOf = ({ many }: KindEntry): string => capital(many.replace(/ by \w+$/, ''));
+/** `SCIM targets`, `Workload identity`: a kind's name as a heading. */
+export const titleOf = ({ section }: KindEntry): string => labelOf(section);

@@ -3,7 +3,8 @@ import { Badge, Chips } from '../ui/badge.tsx';
 import { duration, Time } from '../ui/time.tsx';
 import type { Cell } from './entry.ts';
 
-const textsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))) : []);
+const textsIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))) : [];
 
 const None = () => <span className="none">–</span>;
 

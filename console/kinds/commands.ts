@@ -14,7 +14,9 @@ const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 export function curlOf({ method, path }: Callable, params: Row, body?: unknown, query?: Row): string {
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}-H "Authorization: Bearer $(realmctl token)" \\`,
-    ...(body === undefined ? [] : [`  -H 'content-type: application/json' -d ${single(JSON.stringify(body, null, 2))} \\`]),
+    ...(body === undefined
+      ? []
+      : [`  -H 'content-type: application/json' -d ${single(JSON.stringify(body, null, 2))} \\`]),
     `  ${word(location.origin + address(path, params, query))}`,
   ];
   return lines.join('\n');
@@ -34,12 +36,18 @@ export async function listCommands(entry: KindEntry, realm: string): Promise<Com
   return {
     realmctl: `realmctl get ${entry.noun} --realm ${word(realm)}`,
     curl: curlOf(routes.list, { realm }),
-    ...(entry.resource === 'Realm' && !entry.ofClient && { manifest: await realmManifest(realm, { [entry.section]: [example] }) }),
+    ...(entry.resource === 'Realm' &&
+      !entry.ofClient && { manifest: await realmManifest(realm, { [entry.section]: [example] }) }),
   };
 }
 
 /** @param declared the object as a document declares it, if a document can */
-export async function objectCommands(entry: KindEntry, address: ObjectAddress, row: Row, declared: Row | undefined): Promise<Commands> {
+export async function objectCommands(
+  entry: KindEntry,
+  address: ObjectAddress,
+  row: Row,
+  declared: Row | undefined,
+): Promise<Commands> {
   const { routes } = await kindNow(entry);
   const { realm } = address;
   return {
@@ -50,7 +58,13 @@ export async function objectCommands(entry: KindEntry, address: ObjectAddress, r
 }
 
 /** The creation of an object. */
-export async function createCommands(entry: KindEntry, realm: string, of: string | undefined, body: Row, document: Row | undefined): Promise<Commands> {
+export async function createCommands(
+  entry: KindEntry,
+  realm: string,
+  of: string | undefined,
+  body: Row,
+  document: Row | undefined,
+): Promise<Commands> {
   const { routes } = await kindNow(entry);
   const route = routes.create ?? routes.upsert;
   return {
@@ -61,7 +75,12 @@ export async function createCommands(entry: KindEntry, realm: string, of: string
 }
 
 /** A change of some of its fields. */
-export async function editCommands(entry: KindEntry, address: ObjectAddress, body: Row, document: Row | undefined): Promise<Commands> {
+export async function editCommands(
+  entry: KindEntry,
+  address: ObjectAddress,
+  body: Row,
+  document: Row | undefined,
+): Promise<Commands> {
   const { routes } = await kindNow(entry);
   const { realm } = address;
   const curl = routes.put
@@ -84,6 +103,9 @@ function withoutSecrets<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutSecrets) as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, of]) => [name, isSecret(name) && typeof of === 'string' ? '<secret>' : withoutSecrets(of)]),
+    Object.entries(value).map(([name, of]) => [
+      name,
+      isSecret(name) && typeof of === 'string' ? '<secret>' : withoutSecrets(of),
+    ]),
   ) as T;
 }

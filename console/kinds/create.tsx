@@ -2,9 +2,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
-import { call, ServerProblem } from '../api/client.ts';
-import { inRealm, realmAddress } from '../shell/addresses.ts';
+import { call, type ServerProblem } from '../api/client.ts';
 import type { PageProps } from '../pages/page.ts';
+import { inRealm, realmAddress } from '../shell/addresses.ts';
 import { Page } from '../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
@@ -45,7 +45,10 @@ export function contractFaults(schema: LoadedKind['input'], body: Row): Map<stri
   const parsed = schema.safeParse(body);
   const faults = new Map<string, string>();
   for (const { path, message } of parsed.error?.issues ?? []) {
-    const at = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');
+    const at = path
+      .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+      .join('')
+      .replace(/^\./, '');
     if (!faults.has(at)) faults.set(at, message);
   }
   return faults;
@@ -68,7 +71,14 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
   const [review, setReview] = useState(false);
   const before: Row = { ...kind.fresh };
   const groups = useMemo(
-    () => grouped(ordered(entry, formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets: secretsOf(kind) })), entry.form?.groups),
+    () =>
+      grouped(
+        ordered(
+          entry,
+          formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets: secretsOf(kind) }),
+        ),
+        entry.form?.groups,
+      ),
     [entry, kind],
   );
   const body = Object.fromEntries(Object.entries(edits).filter(([, value]) => value !== undefined));

@@ -25,10 +25,16 @@ interface Dependent {
 /** Of each kind at most so many objects are looked at. */
 const LOOKED_AT = 1000;
 
-const holds = (value: unknown, name: string): boolean => value === name || (Array.isArray(value) && value.includes(name));
+const holds = (value: unknown, name: string): boolean =>
+  value === name || (Array.isArray(value) && value.includes(name));
 
 /** The objects with a field that names this one, of kinds that the reader may list. */
-async function dependentsOf(of: KindEntry, name: string, realm: string, mayRead: (entry: KindEntry) => boolean): Promise<Dependent[]> {
+async function dependentsOf(
+  of: KindEntry,
+  name: string,
+  realm: string,
+  mayRead: (entry: KindEntry) => boolean,
+): Promise<Dependent[]> {
   const others = allKinds.filter((entry) => !entry.ofClient && mayRead(entry));
   const found = await Promise.all(
     others.map(async (entry) => {
@@ -44,7 +50,19 @@ async function dependentsOf(of: KindEntry, name: string, realm: string, mayRead:
   return found.flat();
 }
 
-export default function Delete({ entry, address, row, etag, onClose }: { entry: KindEntry; address: ObjectAddress; row: Row; etag: string | undefined; onClose: () => void }) {
+export default function Delete({
+  entry,
+  address,
+  row,
+  etag,
+  onClose,
+}: {
+  entry: KindEntry;
+  address: ObjectAddress;
+  row: Row;
+  etag: string | undefined;
+  onClose: () => void;
+}) {
   const { realm, of } = address;
   const name = nameOf(entry, row);
   const may = useMay();
@@ -81,9 +99,18 @@ export default function Delete({ entry, address, row, etag, onClose }: { entry: 
       onClose={onClose}
       footer={
         <>
-          {kind?.routes.remove && <AsCommand quiet commands={() => ({ curl: kind.routes.remove ? curlOf(kind.routes.remove, params) : '' })} />}
+          {kind?.routes.remove && (
+            <AsCommand
+              quiet
+              commands={() => ({ curl: kind.routes.remove ? curlOf(kind.routes.remove, params) : '' })}
+            />
+          )}
           <Button onPress={onClose}>Cancel</Button>
-          <Button variant="danger primary" isDisabled={typed !== name || remove.isPending} onPress={() => remove.mutate()}>
+          <Button
+            variant="danger primary"
+            isDisabled={typed !== name || remove.isPending}
+            onPress={() => remove.mutate()}
+          >
             {remove.isPending ? 'Deleting…' : `Delete the ${entry.label}`}
           </Button>
         </>
@@ -99,11 +126,17 @@ export default function Delete({ entry, address, row, etag, onClose }: { entry: 
         <Note>Nothing that you may see refers to it.</Note>
       ) : (
         <Note tone="warn">
-          <strong>{dependents.data.length === 1 ? 'One object refers to it:' : `${dependents.data.length} objects refer to it:`}</strong>
+          <strong>
+            {dependents.data.length === 1
+              ? 'One object refers to it:'
+              : `${dependents.data.length} objects refer to it:`}
+          </strong>
           <ul>
             {dependents.data.slice(0, 20).map((one) => (
               <li key={`${one.entry.section} ${nameOf(one.entry, one.row)}`}>
-                {one.entry.label} <Link href={objectAddress(realm, one.entry, one.row)}>{nameOf(one.entry, one.row)}</Link>, in {one.fields.join(', ')}
+                {one.entry.label}{' '}
+                <Link href={objectAddress(realm, one.entry, one.row)}>{nameOf(one.entry, one.row)}</Link>, in{' '}
+                {one.fields.join(', ')}
               </li>
             ))}
           </ul>

@@ -1,7 +1,7 @@
 // An object on a page of its own: its fields in groups, the objects that belong to it, and what can be done with it.
 import { lazy, Suspense, useState } from 'react';
-import type { PageProps } from '../pages/page.ts';
 import { useMay } from '../api/session.ts';
+import type { PageProps } from '../pages/page.ts';
 import { inRealm, realmAddress } from '../shell/addresses.ts';
 import { AsCommand } from '../ui/as-command.tsx';
 import { Badge } from '../ui/badge.tsx';
@@ -16,12 +16,13 @@ import { FullValue } from './cells.tsx';
 import { objectCommands } from './commands.ts';
 import { ordered } from './create.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
-import { formFields, grouped, labelOf } from './fields.ts';
+import { formFields, grouped } from './fields.ts';
+import { KindTable } from './list.tsx';
 import { useKind, useObject } from './loaded.ts';
 import { ManagedBadge, managedOf } from './managed.tsx';
 import { clientKinds, isFormed, listAddress, nameOf, objectAddress } from './pages.tsx';
 import { documentOf, secretsOf } from './plan.ts';
-import { KindTable } from './list.tsx';
+import { labelOf } from './words.ts';
 
 const Delete = lazy(() => import('./delete.tsx'));
 
@@ -41,7 +42,9 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
       title={name}
       badges={
         <>
-          {row && 'enabled' in row && (row.enabled ? <Badge tone="good">enabled</Badge> : <Badge tone="warn">disabled</Badge>)}
+          {row &&
+            'enabled' in row &&
+            (row.enabled ? <Badge tone="good">enabled</Badge> : <Badge tone="warn">disabled</Badge>)}
           {isBuiltIn && <Badge>built in</Badge>}
           <ManagedBadge managed={managedOf(row)} />
         </>
@@ -55,7 +58,16 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
         row &&
         kind && (
           <>
-            <AsCommand commands={() => objectCommands(entry, { realm, key, of }, row, documentOf(entry, kind, declaredFields(entry, kind, row)))} />
+            <AsCommand
+              commands={() =>
+                objectCommands(
+                  entry,
+                  { realm, key, of },
+                  row,
+                  documentOf(entry, kind, declaredFields(entry, kind, row)),
+                )
+              }
+            />
             {mayWrite && isFormed(entry) && !(isBuiltIn && entry.section === 'adminRoles') && (
               <ButtonLink to={`${objectAddress(realm, entry, row, of)}/edit`} variant="primary" icon="edit">
                 Edit
@@ -64,7 +76,15 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
             {may(realm, entry.write) && kind.routes.remove && !isBuiltIn && (
               <ActionMenu
                 label="More actions"
-                actions={[{ id: 'delete', label: `Delete the ${entry.label}`, icon: 'delete', danger: true, onAction: () => setDeletes(true) }]}
+                actions={[
+                  {
+                    id: 'delete',
+                    label: `Delete the ${entry.label}`,
+                    icon: 'delete',
+                    danger: true,
+                    onAction: () => setDeletes(true),
+                  },
+                ]}
               >
                 <IconButton label="More actions" icon="more" variant="quiet" />
               </ActionMenu>
@@ -95,7 +115,13 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
       )}
       {deletes && row && (
         <Suspense>
-          <Delete entry={entry} address={{ realm, key, of }} row={row} etag={object.data?.etag} onClose={() => setDeletes(false)} />
+          <Delete
+            entry={entry}
+            address={{ realm, key, of }}
+            row={row}
+            etag={object.data?.etag}
+            onClose={() => setDeletes(false)}
+          />
         </Suspense>
       )}
     </Page>
@@ -123,7 +149,8 @@ function declaredFields(entry: KindEntry, kind: LoadedKind, row: Row): Row {
   const keys = [entry.key].flat();
   return Object.fromEntries(
     Object.entries(row).filter(
-      ([name, value]) => keys.includes(name) || (value !== null && JSON.stringify(value) !== JSON.stringify(kind.fresh?.[name])),
+      ([name, value]) =>
+        keys.includes(name) || (value !== null && JSON.stringify(value) !== JSON.stringify(kind.fresh?.[name])),
     ),
   );
 }
@@ -140,7 +167,13 @@ function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row:
     ) : (
       <FullValue field={name} cell={cells.get(name) ?? 'json'} value={row[name]} />
     );
-  const answered = Object.keys(row).filter((name) => !inForm.has(name) && name !== 'realmId' && name !== 'managedBy' && !secrets.some((secret) => name === `${secret}Set`));
+  const answered = Object.keys(row).filter(
+    (name) =>
+      !inForm.has(name) &&
+      name !== 'realmId' &&
+      name !== 'managedBy' &&
+      !secrets.some((secret) => name === `${secret}Set`),
+  );
   return (
     <div className="stack">
       {grouped(
@@ -163,7 +196,11 @@ function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row:
                     <CopyButton text={String(row.id)} label="Copy the id" />
                   </span>
                 ) : (
-                  <FullValue field={name} cell={cells.get(name) ?? (/At$/.test(name) ? 'time' : 'json')} value={row[name]} />
+                  <FullValue
+                    field={name}
+                    cell={cells.get(name) ?? (/At$/.test(name) ? 'time' : 'json')}
+                    value={row[name]}
+                  />
                 ),
             }))}
           />

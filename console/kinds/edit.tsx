@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
-import { call, type ConsoleAnswer, ServerProblem } from '../api/client.ts';
+import { type ConsoleAnswer, call, type ServerProblem } from '../api/client.ts';
 import type { PageProps } from '../pages/page.ts';
 import { realmAddress } from '../shell/addresses.ts';
 import { Page } from '../ui/page.tsx';
@@ -11,11 +11,11 @@ import { Loading, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
 import { titleOf } from './all.ts';
 import { editCommands } from './commands.ts';
-import { FaultNote, contractFaults, ordered } from './create.tsx';
+import { contractFaults, FaultNote, ordered } from './create.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { formFields, grouped } from './fields.ts';
 import { changedFields, FormActions, FormFields } from './form.tsx';
-import { readObject, paramsOf, useKind, useObject } from './loaded.ts';
+import { paramsOf, readObject, useKind, useObject } from './loaded.ts';
 import { ManagedBadge, managedOf } from './managed.tsx';
 import { CLIENTS, listAddress, nameOf, objectAddress } from './pages.tsx';
 import { documentOf, faultsOf, secretsOf } from './plan.ts';
@@ -80,7 +80,14 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
   const { put, upsert } = kind.routes;
   const schema = put?.body ?? kind.input;
   const groups = useMemo(
-    () => grouped(ordered(entry, formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets: secretsOf(kind) })), entry.form?.groups),
+    () =>
+      grouped(
+        ordered(
+          entry,
+          formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets: secretsOf(kind) }),
+        ),
+        entry.form?.groups,
+      ),
     [entry, kind],
   );
   const changes = changedFields(before, edits);
@@ -176,7 +183,11 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
 
 /** A kind whose PUT replaces the object gets every field that its body demands; others get what was changed. */
 function whole(schema: LoadedKind['input'], before: Row, changes: Row): Row {
-  const missing = schema.safeParse(changes).error?.issues.filter(({ code, path }) => code === 'invalid_type' && path.length === 1) ?? [];
-  const needed = missing.flatMap(({ path: [name] }) => (typeof name === 'string' && !(name in changes) && name in before ? [[name, before[name]]] : []));
+  const missing =
+    schema.safeParse(changes).error?.issues.filter(({ code, path }) => code === 'invalid_type' && path.length === 1) ??
+    [];
+  const needed = missing.flatMap(({ path: [name] }) =>
+    typeof name === 'string' && !(name in changes) && name in before ? [[name, before[name]]] : [],
+  );
   return { ...Object.fromEntries(needed), ...changes };
 }

@@ -1,6 +1,7 @@
 // What a form asks for, read from the contract's schemas: each field's kind of value, label, help and limits.
 import type { z } from 'zod';
 import type { FieldForm } from '../../server/contract/kind-shown.ts';
+import { labelOf } from './words.ts';
 
 export type FieldType =
   | { is: 'text'; long?: boolean; most?: number; widget?: 'url' | 'colour' | 'css' }
@@ -57,19 +58,6 @@ function opened(schema: z.ZodType): Opened {
     found.schema = inner;
     found.help ??= inner.description;
   }
-}
-
-/** Words that are written in capitals. */
-const CAPITALS = /\b(url|uri|id|ttl|jwks|jwt|pkce|mfa|sms|html|css|sp|idp|acr|dn|ldap|tls|scim|saml|api|dpop|otp|sso|iss)\b/gi;
-/** `redirectUris` → `Redirect URIs` */
-export function labelOf(name: string): string {
-  const words = name
-    .replace(/Seconds$/, '')
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .replaceAll(CAPITALS, (word) => word.toUpperCase())
-    .replaceAll(/\b(uri|url|id)s\b/g, (word) => `${word.slice(0, -1).toUpperCase()}s`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const INSTANT = 253_402_300_799_999;
@@ -136,7 +124,9 @@ function typeOf(name: string, given: z.ZodType, context: Context): FieldType {
     }
     case 'record': {
       const value = definition.valueType ? typeOf(name, definition.valueType, context) : undefined;
-      return value && (textOnly(value) || value.is === 'list' || value.is === 'number') ? { is: 'map', value } : { is: 'json' };
+      return value && (textOnly(value) || value.is === 'list' || value.is === 'number')
+        ? { is: 'map', value }
+        : { is: 'json' };
     }
     case 'object':
       return { is: 'object', fields: fieldsOf(definition.shape ?? {}, { names: {}, forms: {} }) };
@@ -183,7 +173,11 @@ export const fieldsOf = (shape: Readonly<Record<string, z.ZodType>>, context: Co
 /** The fields of an object's schema, but those that an answer alone has. */
 export function formFields(
   schema: z.ZodType,
-  { names = {}, forms = {}, secrets = [] }: { names?: Context['names'] | undefined; forms?: Context['forms'] | undefined; secrets?: readonly string[] },
+  {
+    names = {},
+    forms = {},
+    secrets = [],
+  }: { names?: Context['names'] | undefined; forms?: Context['forms'] | undefined; secrets?: readonly string[] },
 ): Field[] {
   const { shape = {} } = definitionOf(opened(schema).schema);
   const written = Object.entries(shape).filter(([name]) => !ANSWERED.has(name) && !/Set$/.test(name));

@@ -1,17 +1,20 @@
 // A form over the fields of a kind, in groups. It knows what was changed, and marks what is wrong where it is.
 import type { ReactNode } from 'react';
-import { Panel } from '../ui/page.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
+import { Panel } from '../ui/page.tsx';
 import type { Row } from './entry.ts';
 import { FieldInput } from './field-input.tsx';
 import type { FieldGroup } from './fields.ts';
-import { ManagedField, type Managed } from './managed.tsx';
+import { type Managed, ManagedField } from './managed.tsx';
 
-export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
+export const same = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
 /** The fields whose values differ from what they were. */
 export const changedFields = (before: Row, edits: Row): Row =>
-  Object.fromEntries(Object.entries(edits).filter(([name, value]) => value !== undefined && !same(value, before[name])));
+  Object.fromEntries(
+    Object.entries(edits).filter(([name, value]) => value !== undefined && !same(value, before[name])),
+  );
 
 export interface FormProps {
   realm: string;
@@ -57,7 +60,21 @@ export function FormFields({ realm, groups, before, edits, onEdit, faults, isDis
 }
 
 /** The line below a form: what is about to be saved, and the way out. */
-export function FormActions({ said, cancel, submit, busy, isDisabled, more }: { said?: ReactNode; cancel: string; submit: string; busy?: boolean; isDisabled?: boolean; more?: ReactNode }) {
+export function FormActions({
+  said,
+  cancel,
+  submit,
+  busy,
+  isDisabled,
+  more,
+}: {
+  said?: ReactNode;
+  cancel: string;
+  submit: string;
+  busy?: boolean;
+  isDisabled?: boolean;
+  more?: ReactNode;
+}) {
   return (
     <div className="form-actions">
       {said && (

@@ -1,12 +1,12 @@
 // The list of a kind: search on the server, pages by cursor, columns of the reader's choice; all of it in the address.
 import { useQuery } from '@tanstack/react-query';
-import { MenuTrigger, Menu, MenuItem } from 'react-aria-components/Menu';
+import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { useLocation, useSearchParams } from 'wouter';
-import type { PageProps } from '../pages/page.ts';
-import { call, ServerProblem } from '../api/client.ts';
+import { call } from '../api/client.ts';
 import { keyOf } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
+import type { PageProps } from '../pages/page.ts';
 import { inRealm, realmAddress } from '../shell/addresses.ts';
 import { AsCommand } from '../ui/as-command.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
@@ -39,7 +39,12 @@ export function KindList({ entry, params: { realm, clientId } }: PageProps & { e
       lead={`${entry.description}.`}
       crumbs={[
         { label: realm, to: realmAddress(realm) },
-        ...(entry.ofClient && clientId !== undefined ? [{ label: 'Clients', to: inRealm(realm, 'clients') }, { label: 'Client', to: inRealm(realm, 'clients', clientId) }] : []),
+        ...(entry.ofClient && clientId !== undefined
+          ? [
+              { label: 'Clients', to: inRealm(realm, 'clients') },
+              { label: 'Client', to: inRealm(realm, 'clients', clientId) },
+            ]
+          : []),
       ]}
       actions={
         <>
@@ -121,7 +126,12 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
         </div>
       ) : found.length === 0 && isWhole ? (
         <div className="panel">
-          <NoneYet entry={entry} realm={realm} at={listAddress(realm, entry, of)} mayWrite={may(realm, entry.write) && isFormed(entry)} />
+          <NoneYet
+            entry={entry}
+            realm={realm}
+            at={listAddress(realm, entry, of)}
+            mayWrite={may(realm, entry.write) && isFormed(entry)}
+          />
         </div>
       ) : (
         <Table
@@ -145,7 +155,9 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
           shown={found.length}
           total={q === '' ? answer.total : undefined}
           first={cursor === undefined ? undefined : address({ cursor: undefined })}
-          next={answer.nextCursor === undefined ? undefined : address({ cursor: decodeURIComponent(answer.nextCursor) })}
+          next={
+            answer.nextCursor === undefined ? undefined : address({ cursor: decodeURIComponent(answer.nextCursor) })
+          }
         />
       )}
     </div>
@@ -155,7 +167,12 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
 function columnsOf(entry: KindEntry, chosen: readonly string[] | undefined): TableColumn<Row>[] {
   const shown = entry.columns.filter(({ field, shown }) => (chosen ? chosen.includes(field) : shown === true));
   return [
-    { id: 'name', head: [entry.key].flat().length > 1 ? 'which' : entry.label, cell: (row) => <bdi>{nameOf(entry, row)}</bdi> },
+    // no field has this name
+    {
+      id: ' ',
+      head: [entry.key].flat().length > 1 ? 'which' : entry.label,
+      cell: (row) => <bdi>{nameOf(entry, row)}</bdi>,
+    },
     ...shown.map(({ field, head, cell }) => ({
       id: field,
       head,
@@ -165,7 +182,15 @@ function columnsOf(entry: KindEntry, chosen: readonly string[] | undefined): Tab
   ];
 }
 
-function ColumnChoice({ entry, chosen, onChange }: { entry: KindEntry; chosen: readonly string[]; onChange: (fields: string[]) => void }) {
+function ColumnChoice({
+  entry,
+  chosen,
+  onChange,
+}: {
+  entry: KindEntry;
+  chosen: readonly string[];
+  onChange: (fields: string[]) => void;
+}) {
   return (
     <MenuTrigger>
       <Button icon="columns">Columns</Button>

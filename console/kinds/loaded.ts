@@ -1,20 +1,28 @@
 // Kinds with their schemas, and their objects: loaded where a page needs them.
 import { useQuery } from '@tanstack/react-query';
-import { call, type ConsoleAnswer, ServerProblem } from '../api/client.ts';
-import { keyOf, queryClient } from '../api/queries.ts';
+import { type ConsoleAnswer, call, ServerProblem } from '../api/client.ts';
+import { queryClient } from '../api/queries.ts';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { idOf } from './pages.tsx';
 
 const kindKey = (entry: KindEntry) => ['kind', entry.section];
 /** undefined while it loads. */
 export function useKind(entry: KindEntry): LoadedKind | undefined {
-  const { data, error } = useQuery({ queryKey: kindKey(entry), queryFn: () => entry.load(), staleTime: Number.POSITIVE_INFINITY });
+  const { data, error } = useQuery({
+    queryKey: kindKey(entry),
+    queryFn: () => entry.load(),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
   // the page's error boundary says that there is a newer console
   if (error) throw error;
   return data;
 }
 export const kindNow = (entry: KindEntry): Promise<LoadedKind> =>
-  queryClient.ensureQueryData({ queryKey: kindKey(entry), queryFn: () => entry.load(), staleTime: Number.POSITIVE_INFINITY });
+  queryClient.ensureQueryData({
+    queryKey: kindKey(entry),
+    queryFn: () => entry.load(),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 
 export interface ObjectAddress {
   realm: string;
@@ -31,7 +39,11 @@ export const paramsOf = (entry: KindEntry, { realm, key, of }: ObjectAddress) =>
 });
 
 /** @throws ServerProblem if there is no such object */
-export async function readObject(entry: KindEntry, address: ObjectAddress, signal?: AbortSignal): Promise<ConsoleAnswer<Row>> {
+export async function readObject(
+  entry: KindEntry,
+  address: ObjectAddress,
+  signal?: AbortSignal,
+): Promise<ConsoleAnswer<Row>> {
   const { routes } = await kindNow(entry);
   const { realm, key, of } = address;
   if (routes.get) {

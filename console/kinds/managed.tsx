@@ -11,7 +11,9 @@ export function managedOf(row: Row | undefined): Managed | undefined {
   const { managedBy } = Object(row);
   if (typeof managedBy === 'string') return new Map([['', managedBy]]);
   if (typeof managedBy !== 'object' || managedBy === null) return undefined;
-  return new Map(Object.entries(managedBy).flatMap(([field, manager]) => (typeof manager === 'string' ? [[field, manager]] : [])));
+  return new Map(
+    Object.entries(managedBy).flatMap(([field, manager]) => (typeof manager === 'string' ? [[field, manager]] : [])),
+  );
 }
 
 /** `k8s:prod/identity/Realm/acme` → what it is in a cluster. */
@@ -24,11 +26,23 @@ export function ManagedBadge({ managed }: { managed: Managed | undefined }) {
   const manager = managed?.get('') ?? [...(managed?.values() ?? [])][0];
   if (manager === undefined) return null;
   const resource = clusterResource(manager);
-  return <Badge tone="info">managed by {resource ? `${resource.kind} ${resource.namespace}/${resource.name}` : manager}</Badge>;
+  return (
+    <Badge tone="info">
+      managed by {resource ? `${resource.kind} ${resource.namespace}/${resource.name}` : manager}
+    </Badge>
+  );
 }
 
 /** @param children gets whether the field is read-only because of its manager */
-export function ManagedField({ name, managed, children }: { name: string; managed: Managed | undefined; children: (isManaged: boolean) => ReactNode }) {
+export function ManagedField({
+  name,
+  managed,
+  children,
+}: {
+  name: string;
+  managed: Managed | undefined;
+  children: (isManaged: boolean) => ReactNode;
+}) {
   const manager = managed?.get(name);
   return (
     <>

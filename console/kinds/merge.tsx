@@ -14,9 +14,17 @@ import { same } from './form.tsx';
 type Side = 'mine' | 'theirs';
 const text = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-const isLong = (...values: unknown[]): boolean => values.some((value) => text(value).includes('\n') || text(value).length > 120);
+const isLong = (...values: unknown[]): boolean =>
+  values.some((value) => text(value).includes('\n') || text(value).length > 120);
 
-export default function Merge({ fields, base, mine, theirs, onMerged, onClose }: {
+export default function Merge({
+  fields,
+  base,
+  mine,
+  theirs,
+  onMerged,
+  onClose,
+}: {
   fields: readonly Pick<Field, 'name' | 'label'>[];
   base: Row;
   /** The fields that this reader has edited. */
@@ -27,8 +35,12 @@ export default function Merge({ fields, base, mine, theirs, onMerged, onClose }:
   onClose: () => void;
 }) {
   const changedByThem = fields.filter(({ name }) => !same(base[name], theirs[name]));
-  const changedByMe = fields.filter(({ name }) => name in mine && mine[name] !== undefined && !same(mine[name], base[name]));
-  const both = changedByMe.filter((field) => changedByThem.includes(field) && !same(mine[field.name], theirs[field.name]));
+  const changedByMe = fields.filter(
+    ({ name }) => name in mine && mine[name] !== undefined && !same(mine[name], base[name]),
+  );
+  const both = changedByMe.filter(
+    (field) => changedByThem.includes(field) && !same(mine[field.name], theirs[field.name]),
+  );
   const theirsAlone = changedByThem.filter((field) => !changedByMe.includes(field));
   const [chosen, setChosen] = useState<Readonly<Record<string, Side>>>({});
   const take = () => {
@@ -54,7 +66,10 @@ export default function Merge({ fields, base, mine, theirs, onMerged, onClose }:
       {both.length === 0 ? (
         <Note tone="good">Your changes and the others touch different fields. Both can stay.</Note>
       ) : (
-        <p>Both of you changed {both.length === 1 ? 'this field' : 'these fields'}. Take either side of each; nothing is saved before you have seen the plan again.</p>
+        <p>
+          Both of you changed {both.length === 1 ? 'this field' : 'these fields'}. Take either side of each; nothing is
+          saved before you have seen the plan again.
+        </p>
       )}
       <div className="merge">
         {both.map(({ name, label }) => (
@@ -68,17 +83,27 @@ export default function Merge({ fields, base, mine, theirs, onMerged, onClose }:
             >
               <Radio value="mine" className="side-choice">
                 <Badge tone="info">yours</Badge>
-                {isLong(mine[name]) ? <span className="soft">Shown below</span> : <bdi>{text(mine[name]) || 'not set'}</bdi>}
+                {isLong(mine[name]) ? (
+                  <span className="soft">Shown below</span>
+                ) : (
+                  <bdi>{text(mine[name]) || 'not set'}</bdi>
+                )}
               </Radio>
               <Radio value="theirs" className="side-choice">
                 <Badge>as it is now</Badge>
-                {isLong(theirs[name]) ? <span className="soft">Shown below</span> : <bdi>{text(theirs[name]) || 'not set'}</bdi>}
+                {isLong(theirs[name]) ? (
+                  <span className="soft">Shown below</span>
+                ) : (
+                  <bdi>{text(theirs[name]) || 'not set'}</bdi>
+                )}
               </Radio>
             </RadioGroup>
             <p className="hint">
               It was {isLong(base[name]) ? 'another text' : <bdi>{text(base[name]) || 'not set'}</bdi>} when you began.
             </p>
-            {isLong(mine[name], theirs[name]) && <MergeText label={label} mine={text(mine[name])} theirs={text(theirs[name])} base={text(base[name])} />}
+            {isLong(mine[name], theirs[name]) && (
+              <MergeText label={label} mine={text(mine[name])} theirs={text(theirs[name])} base={text(base[name])} />
+            )}
           </div>
         ))}
         {theirsAlone.length > 0 && (

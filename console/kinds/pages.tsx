@@ -1,6 +1,7 @@
 // The pages of every kind: list, create, detail, edit; of a kind that belongs to clients, below a client's.
-import { inRealm } from '../shell/addresses.ts';
+
 import type { ConsolePage, PageProps } from '../pages/page.ts';
+import { inRealm } from '../shell/addresses.ts';
 import { allKinds, kindInSection, placeOf, titleOf } from './all.ts';
 import type { KindEntry, Row } from './entry.ts';
 
@@ -11,7 +12,8 @@ export const isFormed = ({ section }: KindEntry): boolean => !UNFORMED.has(secti
 /** The path of a kind's list below a realm's address, as parts. @param of the id of the client that the objects belong to */
 export const listParts = (entry: KindEntry, of?: string): string[] =>
   entry.ofClient ? ['clients', of ?? '', entry.path] : [entry.path];
-export const listAddress = (realm: string, entry: KindEntry, of?: string): string => inRealm(realm, ...listParts(entry, of));
+export const listAddress = (realm: string, entry: KindEntry, of?: string): string =>
+  inRealm(realm, ...listParts(entry, of));
 
 /** An object's name in addresses: what the API names it by. */
 export const idOf = (entry: KindEntry, row: Row): string => String(row[entry.at] ?? row.id ?? '');
@@ -28,7 +30,9 @@ export const nameOf = ({ key }: KindEntry, row: Row): string =>
 function pagesOf(entry: KindEntry): ConsolePage[] {
   const path = entry.ofClient ? `/realms/:realm/clients/:clientId/${entry.path}` : `/realms/:realm/${entry.path}`;
   const title = titleOf(entry);
-  const [read, write] = [entry.read ?? undefined, entry.write ?? undefined].map((permission) => permission && { permission });
+  const [read, write] = [entry.read ?? undefined, entry.write ?? undefined].map(
+    (permission) => permission && { permission },
+  );
   const seen = { ...read, ...(entry.reach && { partly: true as const }) };
   const list: ConsolePage = {
     path,

@@ -1,11 +1,15 @@
 // The server's plan in words: what changes, what happens to whom, what another manager will say.
 import { Badge } from '../ui/badge.tsx';
 import { Note } from '../ui/state.tsx';
-import { labelOf } from './fields.ts';
 import type { Plan } from './plan.ts';
+import { labelOf } from './words.ts';
 
 const shown = (value: unknown): string =>
-  value === undefined || value === null ? 'not set' : typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  value === undefined || value === null
+    ? 'not set'
+    : typeof value === 'string'
+      ? value
+      : JSON.stringify(value, null, 2);
 
 export function FromTo({ from, to }: { from: unknown; to: unknown }) {
   return (
@@ -33,7 +37,10 @@ export function PlanChanges({ changes }: { changes: Plan['changes'] }) {
             {fields.map(({ path, from, to }) => (
               <div key={path} className="plan-field">
                 <code>{path}</code>
-                <FromTo from={action === 'create' ? undefined : (from ?? null)} to={action === 'delete' ? undefined : (to ?? null)} />
+                <FromTo
+                  from={action === 'create' ? undefined : (from ?? null)}
+                  to={action === 'delete' ? undefined : (to ?? null)}
+                />
               </div>
             ))}
           </div>
@@ -43,14 +50,19 @@ export function PlanChanges({ changes }: { changes: Plan['changes'] }) {
   );
 }
 
-const people = (count: number, one: string, many: string) => (count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : many}`]);
+const people = (count: number, one: string, many: string) =>
+  count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : many}`];
 
 export function PlanView({ plan }: { plan: Plan }) {
   const { changes, consequences, conflicts, warnings, kept } = plan;
   return (
     <div className="plan">
       {consequences.map(({ kind, key, path, message, locksOut, sessions, people: persons, clients }) => {
-        const touched = [...people(persons, 'person', 'people'), ...people(sessions, 'session', 'sessions'), ...people(clients, 'client', 'clients')];
+        const touched = [
+          ...people(persons, 'person', 'people'),
+          ...people(sessions, 'session', 'sessions'),
+          ...people(clients, 'client', 'clients'),
+        ];
         return (
           <Note key={`${kind} ${key} ${path} ${message}`} tone={locksOut ? 'bad' : 'warn'}>
             <span>
@@ -63,7 +75,8 @@ export function PlanView({ plan }: { plan: Plan }) {
       {conflicts.map(({ kind, key, path, manager }) => (
         <Note key={`${kind} ${key} ${path}`} tone="warn">
           <span>
-            <strong>{path ?? `${labelOf(kind)} ${key}`}</strong> is managed by <code>{manager}</code>, which will set it back to what it declares.
+            <strong>{path ?? `${labelOf(kind)} ${key}`}</strong> is managed by <code>{manager}</code>, which will set it
+            back to what it declares.
           </span>
         </Note>
       ))}

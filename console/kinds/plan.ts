@@ -22,13 +22,17 @@ export function documentOf(entry: KindEntry, kind: LoadedKind, fields: Row, of?:
   const keys = [entry.key].flat();
   if (Object.keys(shape).length === 0 || keys.some((key) => fields[key] === undefined)) return undefined;
   const element = Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => name in shape && value !== undefined && !(value === null && isSecret(kind, name))),
+    Object.entries(fields).filter(
+      ([name, value]) => name in shape && value !== undefined && !(value === null && isSecret(kind, name)),
+    ),
   );
   if (!entry.ofClient) return { [entry.section]: [element] };
   if (of === undefined) return undefined;
   return {
     [entry.section]:
-      typeof entry.inDocument === 'object' ? [{ [entry.inDocument.by]: of, [entry.inDocument.list]: [element] }] : { [of]: [element] },
+      typeof entry.inDocument === 'object'
+        ? [{ [entry.inDocument.by]: of, [entry.inDocument.list]: [element] }]
+        : { [of]: [element] },
   };
 }
 /** A document has a secret, or leaves it out. */
@@ -41,7 +45,11 @@ export const secretsOf = (kind: LoadedKind): readonly string[] => {
 
 /** @throws ServerProblem with the faults of a document that is refused */
 export async function planOf(realm: string, document: Row): Promise<Plan | undefined> {
-  const { body } = await call(importRealm, { params: { realm }, query: { dryRun: 'true', manager: MANAGER }, body: document });
+  const { body } = await call(importRealm, {
+    params: { realm },
+    query: { dryRun: 'true', manager: MANAGER },
+    body: document,
+  });
   return body;
 }
 
@@ -49,7 +57,10 @@ export async function planOf(realm: string, document: Row): Promise<Plan | undef
 export function faultsOf(problem: ServerProblem | null, section?: string): Map<string, string> {
   const faults = new Map<string, string>();
   for (const { path, message } of problem?.problem?.errors ?? []) {
-    const inside = section === undefined ? path : path.replace(new RegExp(`^(body\\.)?${section}(\\[\\d+\\]|\\.[^.[]+)*?\\.?(?=[a-z]|$)`), '');
+    const inside =
+      section === undefined
+        ? path
+        : path.replace(new RegExp(`^(body\\.)?${section}(\\[\\d+\\]|\\.[^.[]+)*?\\.?(?=[a-z]|$)`), '');
     const at = inside === '' ? path : inside;
     if (!faults.has(at)) faults.set(at, message);
   }

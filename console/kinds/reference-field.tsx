@@ -55,7 +55,18 @@ interface Named extends FieldProps {
 }
 
 /** @param value the object's natural key, or its id where the field holds ids */
-export function ReferenceField({ realm, kind, value, onChange, byId = false, hideLabel, label, help, fault, isDisabled }: Named & { value: string | null; onChange: (value: string | null) => void; byId?: boolean }) {
+export function ReferenceField({
+  realm,
+  kind,
+  value,
+  onChange,
+  byId = false,
+  hideLabel,
+  label,
+  help,
+  fault,
+  isDisabled,
+}: Named & { value: string | null; onChange: (value: string | null) => void; byId?: boolean }) {
   const entry = kindOf(kind);
   const [text, setText] = useState(value ?? '');
   const choices = useChoices(entry, realm, text === value ? '' : text, byId);
@@ -92,7 +103,11 @@ export function ReferenceField({ realm, kind, value, onChange, byId = false, hid
       {help && <span className="hint">{help}</span>}
       {fault && <span className="fault">{fault}</span>}
       <Popover className="popover" offset={4}>
-        <ListBox<Choice> className="menu" aria-label={entry?.many ?? kind} renderEmptyState={() => <p className="hint menu-heading">Nothing found</p>}>
+        <ListBox<Choice>
+          className="menu"
+          aria-label={entry?.many ?? kind}
+          renderEmptyState={() => <p className="hint menu-heading">Nothing found</p>}
+        >
           {({ id, words }) => (
             <ListBoxItem id={id} textValue={words} className="menu-item">
               <bdi>{words}</bdi>
@@ -105,7 +120,13 @@ export function ReferenceField({ realm, kind, value, onChange, byId = false, hid
 }
 
 /** Several of them. */
-export function ReferencesField({ realm, kind, value, onChange, ...words }: Named & { value: readonly string[]; onChange: (value: string[]) => void }) {
+export function ReferencesField({
+  realm,
+  kind,
+  value,
+  onChange,
+  ...words
+}: Named & { value: readonly string[]; onChange: (value: string[]) => void }) {
   const [round, setRound] = useState(0);
   const { isDisabled = false } = words;
   return (
@@ -117,22 +138,48 @@ export function ReferencesField({ realm, kind, value, onChange, ...words }: Name
               <span key={name} className="chip">
                 <bdi>{name}</bdi>
                 {!isDisabled && (
-                  <IconButton label={`Remove ${name}`} icon="close" small onPress={() => onChange(value.filter((one) => one !== name))} />
+                  <IconButton
+                    label={`Remove ${name}`}
+                    icon="close"
+                    small
+                    onPress={() => onChange(value.filter((one) => one !== name))}
+                  />
                 )}
               </span>
             ))}
           </span>
         )}
-        {!isDisabled && <Adding key={round} realm={realm} kind={kind} label={words.label} taken={value} onAdd={(name) => {
-          onChange([...value, name]);
-          setRound(round + 1);
-        }} />}
+        {!isDisabled && (
+          <Adding
+            key={round}
+            realm={realm}
+            kind={kind}
+            label={words.label}
+            taken={value}
+            onAdd={(name) => {
+              onChange([...value, name]);
+              setRound(round + 1);
+            }}
+          />
+        )}
       </div>
     </FieldSet>
   );
 }
 
-function Adding({ realm, kind, label, taken, onAdd }: { realm: string; kind: string; label: string; taken: readonly string[]; onAdd: (name: string) => void }) {
+function Adding({
+  realm,
+  kind,
+  label,
+  taken,
+  onAdd,
+}: {
+  realm: string;
+  kind: string;
+  label: string;
+  taken: readonly string[];
+  onAdd: (name: string) => void;
+}) {
   const entry = kindOf(kind);
   const [text, setText] = useState('');
   const choices = useChoices(entry, realm, text, false).filter(({ id }) => !taken.includes(id));
@@ -159,7 +206,11 @@ function Adding({ realm, kind, label, taken, onAdd }: { realm: string; kind: str
         </AriaButton>
       </div>
       <Popover className="popover" offset={4}>
-        <ListBox<Choice> className="menu" aria-label={entry?.many ?? kind} renderEmptyState={() => <p className="hint menu-heading">Nothing found; Enter adds what is typed</p>}>
+        <ListBox<Choice>
+          className="menu"
+          aria-label={entry?.many ?? kind}
+          renderEmptyState={() => <p className="hint menu-heading">Nothing found; Enter adds what is typed</p>}
+        >
           {({ id, words }) => (
             <ListBoxItem id={id} textValue={words} className="menu-item">
               <bdi>{words}</bdi>

@@ -1,7 +1,7 @@
 // The last look before a change of configuration: the server's plan with its consequences, then the write. Every page that
 // changes configuration saves through this dialog.
 import { useQuery } from '@tanstack/react-query';
-import { ServerProblem } from '../api/client.ts';
+import type { ServerProblem } from '../api/client.ts';
 import { AsCommand, type Commands } from '../ui/as-command.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -31,7 +31,20 @@ export interface ReviewProps {
 const HIDDEN = '***';
 const isSecret = (name: string) => /secret|password|token$|key$/i.test(name);
 
-export function Review({ title, realm, document, changes, before, save, onSave, onClose, isSaving, problem, commands, danger }: ReviewProps) {
+export function Review({
+  title,
+  realm,
+  document,
+  changes,
+  before,
+  save,
+  onSave,
+  onClose,
+  isSaving,
+  problem,
+  commands,
+  danger,
+}: ReviewProps) {
   const plan = useQuery<Plan | undefined, ServerProblem>({
     queryKey: [realm, 'plan', document],
     enabled: document !== undefined,
@@ -69,13 +82,18 @@ export function Review({ title, realm, document, changes, before, save, onSave, 
         <PlanView plan={planned} />
       ) : unplanned ? (
         <div className="plan">
-          {plan.error && <Note>The server’s plan needs more permissions than you hold here, so these are the fields alone.</Note>}
+          {plan.error && (
+            <Note>The server’s plan needs more permissions than you hold here, so these are the fields alone.</Note>
+          )}
           <div className="plan-change">
             <div className="plan-fields">
               {Object.entries(changes).map(([name, value]) => (
                 <div key={name} className="plan-field">
                   <code>{name}</code>
-                  <FromTo from={name in before ? (isSecret(name) ? HIDDEN : before[name]) : undefined} to={isSecret(name) ? HIDDEN : value} />
+                  <FromTo
+                    from={name in before ? (isSecret(name) ? HIDDEN : before[name]) : undefined}
+                    to={isSecret(name) ? HIDDEN : value}
+                  />
                 </div>
               ))}
             </div>

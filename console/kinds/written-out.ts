@@ -56,7 +56,9 @@ export const writtenOut: readonly KindEntry[] = [
       { field: 'clients', head: 'limited to clients', cell: 'list' },
     ],
     load: async () => {
-      const { AdminRoleDocument, AdminRoleInput, adminRoleRoutes } = await import('../../server/contract/admin-access.ts');
+      const { AdminRoleDocument, AdminRoleInput, adminRoleRoutes } = await import(
+        '../../server/contract/admin-access.ts'
+      );
       return {
         routes: adminRoleRoutes,
         input: AdminRoleInput,
@@ -180,8 +182,12 @@ export const writtenOut: readonly KindEntry[] = [
       { field: 'scopes', head: 'scopes', cell: 'number' },
     ],
     load: async () => {
-      const { deleteAuthorizationService, getAuthorizationService, listAuthorizationServices, putAuthorizationService } =
-        await import('../../server/contract/authorization-service-routes.ts');
+      const {
+        deleteAuthorizationService,
+        getAuthorizationService,
+        listAuthorizationServices,
+        putAuthorizationService,
+      } = await import('../../server/contract/authorization-service-routes.ts');
       return {
         routes: {
           list: listAuthorizationServices,

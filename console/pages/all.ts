@@ -1,7 +1,7 @@
 // The folders of pages. A page here comes before the generic page of a kind at the same address.
 import { kindPages } from '../kinds/pages.tsx';
 import { overviewPages } from './overview/pages.ts';
-import { settingsPages } from './settings/pages.ts';
 import type { ConsolePage } from './page.ts';
+import { settingsPages } from './settings/pages.ts';
 
 export const allPages: readonly ConsolePage[] = [...overviewPages, ...settingsPages, ...kindPages];

@@ -1,7 +1,7 @@
 // The console as a whole: who is signed in, the frame, the page of the address.
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { I18nProvider } from 'react-aria-components/I18nProvider';
 import { RouterProvider } from 'react-aria-components';
+import { I18nProvider } from 'react-aria-components/I18nProvider';
 import { Router, useLocation } from 'wouter';
 import { type BrowserLocationHook, useBrowserLocation, useSearch } from 'wouter/use-browser-location';
 import { call, ServerProblem } from '../api/client.ts';
@@ -71,7 +71,8 @@ function SignedIn() {
       </SessionContext>
     );
   const { error } = session;
-  if (error instanceof ServerProblem && error.is('step-up-required')) return <StepUp onDone={() => session.refetch()} />;
+  if (error instanceof ServerProblem && error.is('step-up-required'))
+    return <StepUp onDone={() => session.refetch()} />;
   if (error instanceof ServerProblem && error.status === 401) {
     rememberPlace();
     location.replace(SIGN_IN);

@@ -18,7 +18,8 @@ export function Frame({ children }: { children: ReactNode }) {
   const [path] = useLocation();
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k') return;
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k')
+        return;
       event.preventDefault();
       setSearches(true);
     };
@@ -36,17 +37,20 @@ export function Frame({ children }: { children: ReactNode }) {
         <header className="bar">
           <IconButton label="Navigation" icon="menu" className="toggle" onPress={() => setDrawer(true)} />
           <Link href="/" className="mark" aria-label="Realmkeeper, all realms">
-            <>
-              <Icon name="realm" size={20} />
-              <span>Realmkeeper</span>
-            </>
+            <Icon name="realm" size={20} />
+            <span>Realmkeeper</span>
           </Link>
           <span className="slash" aria-hidden="true">
             /
           </span>
           <RealmChooser />
           <div className="spread">
-            <Button className="find" onPress={() => setSearches(true)} aria-label="Search" aria-keyshortcuts="Control+K Meta+K">
+            <Button
+              className="find"
+              onPress={() => setSearches(true)}
+              aria-label="Search"
+              aria-keyshortcuts="Control+K Meta+K"
+            >
               <span>
                 <Icon name="search" />
                 <span className="word">Search…</span>

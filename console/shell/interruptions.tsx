@@ -25,7 +25,7 @@ export function Interruptions() {
       alert
       footer={
         <>
-          <a className="button" href={SIGN_IN} target="_blank" rel="opener" onClick={() => setWhat(undefined)}>
+          <a className="button" href={SIGN_IN} target="_blank" rel="noopener opener" onClick={() => setWhat(undefined)}>
             Sign in in a new tab
           </a>
           <a className="button primary" href={SIGN_IN} onClick={rememberPlace}>
@@ -34,7 +34,10 @@ export function Interruptions() {
         </>
       }
     >
-      <p>Sessions end after some time without use, and when access is taken away. After signing in you are back on this page.</p>
+      <p>
+        Sessions end after some time without use, and when access is taken away. After signing in you are back on this
+        page.
+      </p>
       <p className="hint">What you have typed here stays only if you sign in in a new tab and go on in this one.</p>
     </Dialog>
   );
@@ -81,7 +84,6 @@ export function StepUp({ onDone }: { onDone: () => void }) {
             onChange={({ target }) => setCode(target.value)}
             aria-invalid={wrong || undefined}
             aria-describedby={wrong ? 'step-up-fault' : undefined}
-            // biome-ignore lint/a11y/noAutofocus: the dialog asks for nothing else
             autoFocus
           />
           {wrong && (

@@ -31,7 +31,10 @@ export function navEntries(may: May, realm: string | undefined): NavEntry[] {
   );
   return wanted
     .flatMap((page) => (page.nav ? [{ ...page.nav, page }] : []))
-    .sort((one, other) => groups.indexOf(one.group) - groups.indexOf(other.group) || (one.order ?? 99) - (other.order ?? 99))
+    .sort(
+      (one, other) =>
+        groups.indexOf(one.group) - groups.indexOf(other.group) || (one.order ?? 99) - (other.order ?? 99),
+    )
     .map(({ group, icon, page }) => ({
       group,
       icon,
@@ -60,10 +63,8 @@ export function Navigation({ onFollow }: { onFollow?: () => void }) {
               {own.map(({ to, title, icon }) => (
                 <li key={to}>
                   <Link href={to} aria-current={to === closest?.to ? 'page' : undefined} onClick={() => onFollow?.()}>
-                    <>
-                      <Icon name={icon} />
-                      {title}
-                    </>
+                    <Icon name={icon} />
+                    {title}
                   </Link>
                 </li>
               ))}

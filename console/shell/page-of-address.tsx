@@ -6,8 +6,8 @@ import { allPages } from '../pages/all.ts';
 import type { ConsolePage, PageProps } from '../pages/page.ts';
 import { Page } from '../ui/page.tsx';
 import { Empty, Loading } from '../ui/state.tsx';
-import { visitedRealm } from './kept-realms.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
+import { visitedRealm } from './kept-realms.ts';
 
 export function maySee(may: May, { permission, partly, everyRealm }: ConsolePage, realm: string): boolean {
   const needed = permission === undefined ? [] : [permission].flat();

@@ -12,12 +12,11 @@ import { call } from '../api/client.ts';
 import { realmsMatching, useRealms } from '../api/realms.ts';
 import { useMay } from '../api/session.ts';
 import { listUsers } from '../generated/routes.ts';
-import { allKinds, titleOf } from '../kinds/all.ts';
+import { allKinds, placeOf, titleOf } from '../kinds/all.ts';
 import type { Row } from '../kinds/entry.ts';
 import { kindNow } from '../kinds/loaded.ts';
 import { nameOf, objectAddress } from '../kinds/pages.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
-import { placeOf } from '../kinds/all.ts';
 import { inRealm, realmAddress } from './addresses.ts';
 import { navEntries, useRealm } from './navigation.tsx';
 
@@ -35,14 +34,18 @@ interface Entry {
 /** Objects of the realm whose names have the text, of each kind that the reader may list. */
 function useObjects(realm: string | undefined, text: string): [string, Entry[]][] {
   const may = useMay();
-  const searched = realm === undefined || text.length < 2 ? [] : allKinds.filter((entry) => entry.searches && !entry.ofClient && may.partly(realm, entry.read));
+  const searched =
+    realm === undefined || text.length < 2
+      ? []
+      : allKinds.filter((entry) => entry.searches && !entry.ofClient && may.partly(realm, entry.read));
   const users = useQueries({
     queries: [
       {
         queryKey: [realm, 'palette', 'users', text],
         enabled: realm !== undefined && text.length >= 2 && may.partly(realm, 'users:read'),
         queryFn: async ({ signal }: { signal: AbortSignal }) =>
-          (await call(listUsers, { params: { realm: realm ?? '' }, query: { q: text, limit: OF_EACH }, signal })).body ?? [],
+          (await call(listUsers, { params: { realm: realm ?? '' }, query: { q: text, limit: OF_EACH }, signal }))
+            .body ?? [],
       },
     ],
   });
@@ -51,7 +54,11 @@ function useObjects(realm: string | undefined, text: string): [string, Entry[]][
       queryKey: [realm, 'palette', entry.section, text],
       queryFn: async ({ signal }: { signal: AbortSignal }) => {
         const { routes } = await kindNow(entry);
-        const { body } = await call(routes.list, { params: { realm: realm ?? '' }, query: { q: text, limit: OF_EACH }, signal });
+        const { body } = await call(routes.list, {
+          params: { realm: realm ?? '' },
+          query: { q: text, limit: OF_EACH },
+          signal,
+        });
         return body as Row[];
       },
     })),

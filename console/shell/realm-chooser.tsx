@@ -51,7 +51,10 @@ function Choices({ onChosen }: { onChosen: () => void }) {
       ? [
           ['Pinned', found(pinned)],
           ['Recent', found(recent.filter((name) => !pinned.includes(name)))],
-          ['All realms', all.filter(({ realm }) => !pinned.includes(realm) && !recent.includes(realm)).slice(0, MOST_SHOWN)],
+          [
+            'All realms',
+            all.filter(({ realm }) => !pinned.includes(realm) && !recent.includes(realm)).slice(0, MOST_SHOWN),
+          ],
         ]
       : [['Realms', realmsMatching(all, text).slice(0, MOST_SHOWN)]];
   const shown = sections.filter(([, of]) => of.length > 0);

@@ -1,6 +1,7 @@
 // What a page shows, or is about to save, for other tools: `realmctl`, curl, a manifest for Git.
-import { useState } from 'react';
+
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Button } from './button.tsx';
 import { Code } from './code.tsx';
 import { Dialog } from './dialog.tsx';
@@ -17,11 +18,25 @@ export type CommandKind = keyof Commands;
 const kinds = [
   { id: 'realmctl', label: 'realmctl', help: 'After `realmctl login`, which opens your browser.' },
   { id: 'curl', label: 'curl', help: 'With a token of `realmctl token`.' },
-  { id: 'manifest', label: 'Manifest', help: 'For kubectl apply, for the operator’s folder, and for realmctl apply -f.' },
+  {
+    id: 'manifest',
+    label: 'Manifest',
+    help: 'For kubectl apply, for the operator’s folder, and for realmctl apply -f.',
+  },
 ] as const satisfies readonly { id: CommandKind; label: string; help: string }[];
 
 /** @param commands called when the dialog opens, as what it shows may need more code */
-export function AsCommand({ commands, label = 'As command', start, quiet }: { commands: () => Commands | Promise<Commands>; label?: string; start?: CommandKind; quiet?: boolean }) {
+export function AsCommand({
+  commands,
+  label = 'As command',
+  start,
+  quiet,
+}: {
+  commands: () => Commands | Promise<Commands>;
+  label?: string;
+  start?: CommandKind;
+  quiet?: boolean;
+}) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -33,7 +48,15 @@ export function AsCommand({ commands, label = 'As command', start, quiet }: { co
   );
 }
 
-function CommandDialog({ commands, start, onClose }: { commands: () => Commands | Promise<Commands>; start: CommandKind | undefined; onClose: () => void }) {
+function CommandDialog({
+  commands,
+  start,
+  onClose,
+}: {
+  commands: () => Commands | Promise<Commands>;
+  start: CommandKind | undefined;
+  onClose: () => void;
+}) {
   const [chosen, setChosen] = useState<CommandKind | undefined>(start);
   const made = useQuery({ queryKey: ['commands', commands], queryFn: async () => commands(), gcTime: 0 });
   const there = kinds.filter(({ id }) => made.data?.[id] !== undefined);

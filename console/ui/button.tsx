@@ -26,7 +26,14 @@ export function Button({ variant, icon, small, children, className, ...props }: 
 }
 
 /** A button with an icon alone; its name is read aloud and shown as a tip. */
-export function IconButton({ label, icon, small, className, variant = 'quiet', ...props }: Omit<ButtonProps, 'children'> & { label: string; icon: IconName }) {
+export function IconButton({
+  label,
+  icon,
+  small,
+  className,
+  variant = 'quiet',
+  ...props
+}: Omit<ButtonProps, 'children'> & { label: string; icon: IconName }) {
   return (
     <AriaButton
       {...props}
@@ -42,10 +49,8 @@ export function IconButton({ label, icon, small, className, variant = 'quiet', .
 export function ButtonLink({ to, variant, icon, small, children }: Look & { to: string }) {
   return (
     <RouterLink href={to} className={classOf({ ...(variant && { variant }), ...(small && { small }) })}>
-      <>
-        {icon && <Icon name={icon} />}
-        {children}
-      </>
+      {icon && <Icon name={icon} />}
+      {children}
     </RouterLink>
   );
 }

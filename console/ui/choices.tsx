@@ -4,7 +4,15 @@ import { Checkbox as AriaCheckbox } from 'react-aria-components/Checkbox';
 import { Switch as AriaSwitch } from 'react-aria-components/Switch';
 import { Icon } from './icons.tsx';
 
-export function Checkbox({ label, help, hideLabel, isSelected, isDisabled, onChange, slot }: {
+export function Checkbox({
+  label,
+  help,
+  hideLabel,
+  isSelected,
+  isDisabled,
+  onChange,
+  slot,
+}: {
   label: string;
   help?: ReactNode;
   hideLabel?: boolean;
@@ -35,7 +43,13 @@ export function Checkbox({ label, help, hideLabel, isSelected, isDisabled, onCha
   );
 }
 
-export function Toggle({ label, help, isSelected, isDisabled, onChange }: {
+export function Toggle({
+  label,
+  help,
+  isSelected,
+  isDisabled,
+  onChange,
+}: {
   label: string;
   help?: ReactNode;
   isSelected: boolean;
@@ -43,7 +57,12 @@ export function Toggle({ label, help, isSelected, isDisabled, onChange }: {
   onChange: (selected: boolean) => void;
 }) {
   return (
-    <AriaSwitch className="switch" isSelected={isSelected} onChange={onChange} {...(isDisabled !== undefined && { isDisabled })}>
+    <AriaSwitch
+      className="switch"
+      isSelected={isSelected}
+      onChange={onChange}
+      {...(isDisabled !== undefined && { isDisabled })}
+    >
       <span className="track" />
       <span className="words">
         <span>{label}</span>

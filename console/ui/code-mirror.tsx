@@ -26,7 +26,9 @@ const theme = EditorView.theme({
   '.cm-content': { fontFamily: 'var(--mono)', padding: '.5rem 0', caretColor: 'var(--text)' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '.cm-scroller': { maxHeight: '28rem', minHeight: '5rem', lineHeight: '1.5' },
-  '&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection': { backgroundColor: 'var(--chosen) !important' },
+  '&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection': {
+    backgroundColor: 'var(--chosen) !important',
+  },
 });
 
 export default function CodeMirror({ label, value, onChange, language, isReadOnly = false }: EditorProps) {

@@ -53,7 +53,22 @@ export type TextFieldProps = FieldProps & {
 };
 
 export function TextField(props: TextFieldProps) {
-  const { label, help, fault, required, isDisabled, value, onChange, type = 'text', rows, placeholder, mono, most, autoComplete = 'off', autoFocus } = props;
+  const {
+    label,
+    help,
+    fault,
+    required,
+    isDisabled,
+    value,
+    onChange,
+    type = 'text',
+    rows,
+    placeholder,
+    mono,
+    most,
+    autoComplete = 'off',
+    autoFocus,
+  } = props;
   const { id, described } = useWords(props);
   const common = {
     id,
@@ -65,7 +80,6 @@ export function TextField(props: TextFieldProps) {
     disabled: isDisabled,
     maxLength: most,
     autoComplete,
-    // biome-ignore lint/a11y/noAutofocus: a dialog's or a page's only field
     autoFocus,
     'aria-invalid': fault !== undefined || undefined,
     'aria-describedby': described,
@@ -85,7 +99,15 @@ export function TextField(props: TextFieldProps) {
 }
 
 /** A whole number; '' is none. */
-export function NumberField(props: FieldProps & { value: number | null; onChange: (value: number | null) => void; least?: number; most?: number; unit?: ReactNode }) {
+export function NumberField(
+  props: FieldProps & {
+    value: number | null;
+    onChange: (value: number | null) => void;
+    least?: number;
+    most?: number;
+    unit?: ReactNode;
+  },
+) {
   const { label, help, fault, isDisabled, value, onChange, least, most, unit } = props;
   const { id, described } = useWords(props);
   return (
@@ -119,7 +141,15 @@ export interface Option {
 }
 
 /** One of few. @param none the label of "no value", if there is one */
-export function Select(props: FieldProps & { value: string | null; onChange: (value: string | null) => void; options: readonly Option[]; none?: string; hideLabel?: boolean }) {
+export function Select(
+  props: FieldProps & {
+    value: string | null;
+    onChange: (value: string | null) => void;
+    options: readonly Option[];
+    none?: string;
+    hideLabel?: boolean;
+  },
+) {
   const { label, help, fault, isDisabled, value, onChange, options, none, hideLabel } = props;
   const { id } = useWords(props);
   const all: readonly Option[] = none === undefined ? options : [{ id: '', label: none }, ...options];
@@ -161,7 +191,12 @@ export function FieldSet({ label, help, fault, children }: FieldProps & { childr
   const id = useId();
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset's legend can't be laid out beside its fields
-    <div className="field" role="group" aria-labelledby={`${id}-label`} aria-describedby={help ? `${id}-help` : undefined}>
+    <div
+      className="field"
+      role="group"
+      aria-labelledby={`${id}-label`}
+      aria-describedby={help ? `${id}-help` : undefined}
+    >
       <span className="label" id={`${id}-label`}>
         {label}
       </span>

@@ -7,7 +7,17 @@ import { Icon } from './icons.tsx';
 
 const PAUSE_MS = 250;
 
-export function Find({ label, value, onChange, placeholder = label }: { label: string; value: string; onChange: (value: string) => void; placeholder?: string }) {
+export function Find({
+  label,
+  value,
+  onChange,
+  placeholder = label,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  placeholder?: string;
+}) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed starts the clock
@@ -17,7 +27,14 @@ export function Find({ label, value, onChange, placeholder = label }: { label: s
     return () => clearTimeout(timer);
   }, [text]);
   return (
-    <SearchField aria-label={label} className="search" value={text} onChange={setText} onSubmit={onChange} data-empty={text === '' || undefined}>
+    <SearchField
+      aria-label={label}
+      className="search"
+      value={text}
+      onChange={setText}
+      onSubmit={onChange}
+      data-empty={text === '' || undefined}
+    >
       <Icon name="search" />
       <Input className="input" placeholder={placeholder} />
       <IconButton label="Clear" icon="close" small />

@@ -3,7 +3,13 @@ import { type KeyboardEvent, useId } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { type FieldProps, FieldSet } from './fields.tsx';
 
-export function ListField({ value, onChange, item, mono, ...words }: FieldProps & { value: readonly string[]; onChange: (value: string[]) => void; item: string; mono?: boolean }) {
+export function ListField({
+  value,
+  onChange,
+  item,
+  mono,
+  ...words
+}: FieldProps & { value: readonly string[]; onChange: (value: string[]) => void; item: string; mono?: boolean }) {
   const id = useId();
   const { isDisabled = false } = words;
   const set = (at: number, text: string) => onChange(value.map((one, i) => (i === at ? text : one)));

@@ -18,7 +18,15 @@ export interface Action {
 }
 
 /** @param children the button */
-export function ActionMenu({ label, actions, children }: { label: string; actions: readonly Action[]; children: ReactNode }) {
+export function ActionMenu({
+  label,
+  actions,
+  children,
+}: {
+  label: string;
+  actions: readonly Action[];
+  children: ReactNode;
+}) {
   return (
     <MenuTrigger>
       {children}

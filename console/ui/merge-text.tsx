@@ -11,7 +11,17 @@ sheet.replaceSync(`.cm-mergeView { max-height: 24rem; overflow: auto; font-size:
 .cm-deletedChunk, .cm-changedLine { background: var(--gone-back) !important; } .cm-merge-b .cm-changedLine { background: var(--add-back) !important; }
 .cm-changedText { background: none !important; text-decoration: underline; }`);
 
-export function MergeText({ label, mine, theirs, base }: { label: string; mine: string; theirs: string; base: string }) {
+export function MergeText({
+  label,
+  mine,
+  theirs,
+  base,
+}: {
+  label: string;
+  mine: string;
+  theirs: string;
+  base: string;
+}) {
   const place = useRef<HTMLDivElement>(null);
   const [against, setAgainst] = useState<'theirs' | 'base'>('theirs');
   const other = against === 'theirs' ? theirs : base;

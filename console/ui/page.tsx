@@ -80,7 +80,21 @@ export function Page({
   );
 }
 
-export function Panel({ title, lead, actions, plain, id, children }: { title?: string; lead?: ReactNode; actions?: ReactNode; plain?: boolean; id?: string; children: ReactNode }) {
+export function Panel({
+  title,
+  lead,
+  actions,
+  plain,
+  id,
+  children,
+}: {
+  title?: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  plain?: boolean;
+  id?: string;
+  children: ReactNode;
+}) {
   return (
     <section className="panel" {...(title !== undefined && { 'aria-label': title })} {...(id !== undefined && { id })}>
       {title !== undefined && (

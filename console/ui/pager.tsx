@@ -1,7 +1,12 @@
 // Keyset paging: the next page has a cursor, which is in the address; "back" goes to the page before.
 import { ButtonLink } from './button.tsx';
 
-export function Pager({ shown, total, first, next }: {
+export function Pager({
+  shown,
+  total,
+  first,
+  next,
+}: {
   /** How many rows this page has. */
   shown: number;
   total: number | undefined;

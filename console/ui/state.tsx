@@ -19,7 +19,17 @@ export function Loading({ lines = 4, label = 'Loading' }: { lines?: number; labe
 }
 
 /** Says what belongs here, and how it gets here. */
-export function Empty({ icon = 'info', title, children, actions }: { icon?: IconName; title: string; children?: ReactNode; actions?: ReactNode }) {
+export function Empty({
+  icon = 'info',
+  title,
+  children,
+  actions,
+}: {
+  icon?: IconName;
+  title: string;
+  children?: ReactNode;
+  actions?: ReactNode;
+}) {
   return (
     <div className="empty">
       <Icon name={icon} size={32} />
@@ -57,7 +67,15 @@ const NEXT: readonly [test: (problem: ServerProblem) => boolean, next: string][]
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** A refusal in words: what happened, where, and what to do next. */
-export function ProblemNote({ problem, retry, quietFields }: { problem: unknown; retry?: () => void; quietFields?: boolean }) {
+export function ProblemNote({
+  problem,
+  retry,
+  quietFields,
+}: {
+  problem: unknown;
+  retry?: () => void;
+  quietFields?: boolean;
+}) {
   if (!(problem instanceof ServerProblem)) {
     return (
       <Note tone="bad" live>

@@ -1,12 +1,13 @@
 // Tables by React Aria: arrow keys move in it, Enter opens a row, and rows can be selected for actions on many.
 import type { ReactNode } from 'react';
 import {
+  Table as AriaTable,
   Cell,
+  Collection,
   Column,
   type Key,
   Row,
   type Selection,
-  Table as AriaTable,
   TableBody,
   TableHeader,
 } from 'react-aria-components/Table';
@@ -68,11 +69,13 @@ export function Table<T>({ label, columns, rows, idOf, to, onOpen, selected, onS
               <Checkbox slot="selection" label="Select all rows" hideLabel />
             </Column>
           )}
-          {columns.map(({ id, head, numeric }) => (
-            <Column key={id} id={id} isRowHeader={id === first?.id} className={numeric ? 'number' : ''}>
-              {head}
-            </Column>
-          ))}
+          <Collection items={columns}>
+            {({ id, head, numeric }) => (
+              <Column id={id} isRowHeader={id === first?.id} className={numeric ? 'number' : ''}>
+                {head}
+              </Column>
+            )}
+          </Collection>
         </TableHeader>
         <TableBody renderEmptyState={() => empty ?? <p className="empty">There is nothing here.</p>}>
           {rows.map((row) => (

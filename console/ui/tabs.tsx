@@ -1,9 +1,9 @@
 // Tabs whose choice is in the address (`?tab=`), so that a tab can be sent to a colleague. They are links: the browser's
 // "back" and a new window work on them as on any link.
 import type { ReactNode } from 'react';
+import { Suspense } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { Loading } from './state.tsx';
-import { Suspense } from 'react';
 
 export interface Tab {
   id: string;

@@ -103,11 +103,16 @@ export async function createAdministration(
 }
 
 /** The console's files, which nothing but a browser asks for. */
-async function createConsole({ metrics }: Operations, listener: Omit<HttpOptions, 'requests' | 'ready'>): Promise<Surface> {
-  const { consoleRoutes } = await import('../features/operations/console/routes.ts');
+async function createConsole(
+  { metrics }: Operations,
+  listener: Omit<HttpOptions, 'requests' | 'ready'>,
+): Promise<Surface> {
+  const { consoleFolder, consoleRoutes } = await import('../features/operations/console/routes.ts');
+  // from the source it takes longer than a plugin may
+  const folder = await consoleFolder();
   const app = await openHttp({ ...listener, requests: 'console' });
   countRequests(app, metrics.request);
-  await app.register(consoleRoutes);
+  await app.register(consoleRoutes, { folder });
   await app.ready();
   return { app, routes: [] };
 }

@@ -1,7 +1,15 @@
 // The typed client: operator and CLI call contract routes with it. It knows no feature, only the shape of a route.
 // Specification 4; errors are RFC 9457 problems, thrown as ServerProblem.
 import type { z } from 'zod';
-import { type Answer, address, type CallInput, LARGEST_PAGE, nextCursorOf, ServerProblem, unreachable } from './call.ts';
+import {
+  type Answer,
+  address,
+  type CallInput,
+  LARGEST_PAGE,
+  nextCursorOf,
+  ServerProblem,
+  unreachable,
+} from './call.ts';
 import { ProblemDetails } from './problem.ts';
 import type { Route } from './route.ts';
 

@@ -5,7 +5,15 @@ export const settingsForm: Form = {
   groups: [
     {
       title: 'General',
-      fields: ['displayName', 'issuer', 'defaultLocale', 'supportedLocales', 'termsUrl', 'termsVersion', 'mostAppliedPlans'],
+      fields: [
+        'displayName',
+        'issuer',
+        'defaultLocale',
+        'supportedLocales',
+        'termsUrl',
+        'termsVersion',
+        'mostAppliedPlans',
+      ],
     },
     {
       title: 'Appearance',
@@ -15,7 +23,16 @@ export const settingsForm: Form = {
     {
       title: 'Signing in',
       help: 'The flow, second factors, and what happens after wrong passwords',
-      fields: ['browserFlow', 'requireMfa', 'rememberMe', 'deviceRemembering', 'newDeviceNoticeEnabled', 'lockoutEnabled', 'maxLoginFailures', 'lockoutDurationSeconds'],
+      fields: [
+        'browserFlow',
+        'requireMfa',
+        'rememberMe',
+        'deviceRemembering',
+        'newDeviceNoticeEnabled',
+        'lockoutEnabled',
+        'maxLoginFailures',
+        'lockoutDurationSeconds',
+      ],
     },
     {
       title: 'Passwords',
@@ -47,7 +64,12 @@ export const settingsForm: Form = {
     },
     {
       title: 'Sessions',
-      fields: ['ssoSessionIdleTimeoutSeconds', 'ssoSessionMaxLifetimeSeconds', 'rememberMeLifetimeSeconds', 'maxConcurrentSessions'],
+      fields: [
+        'ssoSessionIdleTimeoutSeconds',
+        'ssoSessionMaxLifetimeSeconds',
+        'rememberMeLifetimeSeconds',
+        'maxConcurrentSessions',
+      ],
     },
     {
       title: 'Tokens',

@@ -5,8 +5,8 @@ import { useLocation } from 'wouter';
 import { useWrite } from '../../api/queries.ts';
 import { createRealm } from '../../generated/routes.ts';
 import { curlOf, realmManifest } from '../../kinds/commands.ts';
-import { faultsOf } from '../../kinds/plan.ts';
 import { FormActions } from '../../kinds/form.tsx';
+import { faultsOf } from '../../kinds/plan.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { TextField } from '../../ui/fields.tsx';
@@ -71,7 +71,14 @@ export default function CreateRealm() {
               required
               autoFocus
             />
-            <TextField label="Display name" help="What people see as they sign in. Left out, it is the name." value={displayName} onChange={setDisplayName} fault={faults.get('displayName')} most={200} />
+            <TextField
+              label="Display name"
+              help="What people see as they sign in. Left out, it is the name."
+              value={displayName}
+              onChange={setDisplayName}
+              fault={faults.get('displayName')}
+              most={200}
+            />
           </div>
         </Panel>
         <FormActions cancel="/realms" submit="Create the realm" busy={create.isPending} />

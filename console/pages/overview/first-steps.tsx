@@ -46,8 +46,16 @@ function useSteps(): Step[] {
   const mail = useRead(api.listMessagingProviders, { params: { realm: MASTER } });
   const realms = useRealms();
   const first = realms.data?.body?.find(({ realm }) => realm !== MASTER)?.realm;
-  const clients = useRead(api.listClients, { params: { realm: first ?? MASTER }, query: { limit: 20 } }, { enabled: first !== undefined });
-  const users = useRead(api.listUsers, { params: { realm: first ?? MASTER }, query: { limit: 1 } }, { enabled: first !== undefined });
+  const clients = useRead(
+    api.listClients,
+    { params: { realm: first ?? MASTER }, query: { limit: 20 } },
+    { enabled: first !== undefined },
+  );
+  const users = useRead(
+    api.listUsers,
+    { params: { realm: first ?? MASTER }, query: { limit: 1 } },
+    { enabled: first !== undefined },
+  );
   const hasSecond = (credentials.data?.body ?? []).some(({ type: of }) => ['otp', 'webauthn'].includes(of));
   const { protocol, hostname, origin } = location;
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
@@ -55,14 +63,60 @@ function useSteps(): Step[] {
   const account = { words: 'Account page', href: `/realms/${home}/account` };
   const inFirst = (...parts: string[]) => (first === undefined ? '/realms/new' : inRealm(first, ...parts));
   return [
-    { id: 'password', title: 'Set a password of your own', help: 'The first start printed one, which is in a terminal or a log.', ready: undefined, link: account },
-    { id: 'second-factor', title: 'Set up a second factor', help: 'A passkey, or a code of an authenticator app: whoever has your password alone stays outside.', ready: hasSecond, link: account },
-    { id: 'address', title: 'Check the base address', help: `Tokens and mails name ${master.data?.body?.issuer ?? 'it'}. Behind a proxy, set SVC_BASE_URL to the address that people use, with https.`, ready: address },
-    { id: 'mail', title: 'Set up mail', help: 'Without it nobody gets a link for a forgotten password.', ready: (mail.data?.body ?? []).some(({ channel, enabled }) => channel === 'EMAIL' && enabled), link: { words: 'Set up', to: inRealm(MASTER, 'messaging-providers', 'new') } },
-    { id: 'master-key', title: 'Keep the master key elsewhere too', help: 'Secrets in the database are encrypted with it. A backup of the database is worth nothing without it.', ready: undefined },
-    { id: 'realm', title: 'Create the first realm', help: 'The realm master is for administrators. Your users and applications get a realm of their own.', ready: first !== undefined, link: { words: 'Create', to: '/realms/new' } },
-    { id: 'application', title: 'Add the first application', help: 'A client is an application that signs people in, or a service that gets tokens for itself.', ready: (clients.data?.body ?? []).some(({ clientId }) => !OWN_CLIENTS.has(clientId)), link: { words: 'Add', to: inFirst('clients', 'new') } },
-    { id: 'user', title: 'Add the first user', help: 'Or let people register, or connect an identity provider or an LDAP directory.', ready: (users.data?.body ?? []).length > 0, link: { words: 'Users', to: inFirst('users') } },
+    {
+      id: 'password',
+      title: 'Set a password of your own',
+      help: 'The first start printed one, which is in a terminal or a log.',
+      ready: undefined,
+      link: account,
+    },
+    {
+      id: 'second-factor',
+      title: 'Set up a second factor',
+      help: 'A passkey, or a code of an authenticator app: whoever has your password alone stays outside.',
+      ready: hasSecond,
+      link: account,
+    },
+    {
+      id: 'address',
+      title: 'Check the base address',
+      help: `Tokens and mails name ${master.data?.body?.issuer ?? 'it'}. Behind a proxy, set SVC_BASE_URL to the address that people use, with https.`,
+      ready: address,
+    },
+    {
+      id: 'mail',
+      title: 'Set up mail',
+      help: 'Without it nobody gets a link for a forgotten password.',
+      ready: (mail.data?.body ?? []).some(({ channel, enabled }) => channel === 'EMAIL' && enabled),
+      link: { words: 'Set up', to: inRealm(MASTER, 'messaging-providers', 'new') },
+    },
+    {
+      id: 'master-key',
+      title: 'Keep the master key elsewhere too',
+      help: 'Secrets in the database are encrypted with it. A backup of the database is worth nothing without it.',
+      ready: undefined,
+    },
+    {
+      id: 'realm',
+      title: 'Create the first realm',
+      help: 'The realm master is for administrators. Your users and applications get a realm of their own.',
+      ready: first !== undefined,
+      link: { words: 'Create', to: '/realms/new' },
+    },
+    {
+      id: 'application',
+      title: 'Add the first application',
+      help: 'A client is an application that signs people in, or a service that gets tokens for itself.',
+      ready: (clients.data?.body ?? []).some(({ clientId }) => !OWN_CLIENTS.has(clientId)),
+      link: { words: 'Add', to: inFirst('clients', 'new') },
+    },
+    {
+      id: 'user',
+      title: 'Add the first user',
+      help: 'Or let people register, or connect an identity provider or an LDAP directory.',
+      ready: (users.data?.body ?? []).length > 0,
+      link: { words: 'Users', to: inFirst('users') },
+    },
   ];
 }
 

@@ -15,6 +15,7 @@ export default function Home() {
   if (!all) return <Loading lines={6} />;
   const [first] = all;
   if (all.length === 0) return <Redirect to={realmAddress(own)} replace />;
-  if (all.length === 1 && first?.realm === MASTER && may.everywhere('realm:create')) return <Redirect to="/first-steps" replace />;
+  if (all.length === 1 && first?.realm === MASTER && may.everywhere('realm:create'))
+    return <Redirect to="/first-steps" replace />;
   return <Redirect to={all.length === 1 && first ? realmAddress(first.realm) : '/realms'} replace />;
 }

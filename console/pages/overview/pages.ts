@@ -9,7 +9,13 @@ export const overviewPages: readonly ConsolePage[] = [
     nav: { group: 'Realm', icon: 'realm', order: 1 },
     load: () => import('./realms.tsx'),
   },
-  { path: '/realms/new', title: 'Create a realm', permission: 'realm:create', everyRealm: true, load: () => import('./create-realm.tsx') },
+  {
+    path: '/realms/new',
+    title: 'Create a realm',
+    permission: 'realm:create',
+    everyRealm: true,
+    load: () => import('./create-realm.tsx'),
+  },
   {
     path: '/first-steps',
     title: 'First steps',

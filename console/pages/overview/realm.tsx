@@ -1,5 +1,6 @@
 // A realm's first page: how much of each thing it has, what happened lately, its addresses.
 import { Link } from 'wouter';
+import type { LightRoute } from '../../api/light.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
@@ -12,7 +13,6 @@ import { Icon, type IconName } from '../../ui/icons.tsx';
 import { Facts, Page, Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { LightRoute } from '../../api/light.ts';
 import type { PageProps } from '../page.ts';
 
 /** A list tells how many rows it has if they fit on a page of this many. */
@@ -31,16 +31,22 @@ const counted = [
 function Count({ realm, route, path, label, icon }: { realm: string } & (typeof counted)[number]) {
   const { data, error } = useRead<LightRoute>(route, { params: { realm }, query: { limit: COUNTED } });
   const rows = Array.isArray(data?.body) ? data.body.length : 0;
-  const said = error ? '–' : !data ? '…' : data.total !== undefined ? data.total.toLocaleString('en') : rows >= COUNTED ? `${COUNTED}+` : String(rows);
+  const said = error
+    ? '–'
+    : !data
+      ? '…'
+      : data.total !== undefined
+        ? data.total.toLocaleString('en')
+        : rows >= COUNTED
+          ? `${COUNTED}+`
+          : String(rows);
   return (
     <Link href={inRealm(realm, path)} className="card-link">
-      <>
-        <span className="count">{said}</span>
-        <span className="what">
-          <Icon name={icon} />
-          {label}
-        </span>
-      </>
+      <span className="count">{said}</span>
+      <span className="what">
+        <Icon name={icon} />
+        {label}
+      </span>
     </Link>
   );
 }
@@ -57,7 +63,9 @@ export default function Realm({ params: { realm } }: PageProps) {
       documentTitle={`Overview – ${realm}`}
       {...(displayName !== undefined && displayName !== realm && { lead: <bdi>{displayName}</bdi> })}
       crumbs={[{ label: 'Realms', to: '/realms' }]}
-      actions={<AsCommand commands={() => ({ realmctl: `realmctl export ${realm}`, curl: curlOf(api.getRealm, { realm }) })} />}
+      actions={
+        <AsCommand commands={() => ({ realmctl: `realmctl export ${realm}`, curl: curlOf(api.getRealm, { realm }) })} />
+      }
     >
       {about.error && <ProblemNote problem={about.error} retry={() => void about.refetch()} />}
       {shown.length > 0 ? (

@@ -2,13 +2,13 @@
 import { useLocation, useSearchParams } from 'wouter';
 import { realmsMatching, useRealms } from '../../api/realms.ts';
 import { useMay } from '../../api/session.ts';
-import { curlOf } from '../../kinds/commands.ts';
 import { listRealms } from '../../generated/routes.ts';
+import { curlOf } from '../../kinds/commands.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { togglePinned, usePinnedRealms } from '../../shell/kept-realms.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
-import { ButtonLink, IconButton } from '../../ui/button.tsx';
 import { Badge } from '../../ui/badge.tsx';
+import { ButtonLink, IconButton } from '../../ui/button.tsx';
 import { Find } from '../../ui/find.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
@@ -25,7 +25,10 @@ export default function Realms() {
   const q = search.get('q') ?? '';
   const all = realms.data?.body ?? [];
   const found = q === '' ? all : realmsMatching(all, q);
-  const ordered = q === '' ? [...found].sort((one, other) => Number(pinned.includes(other.realm)) - Number(pinned.includes(one.realm))) : found;
+  const ordered =
+    q === ''
+      ? [...found].sort((one, other) => Number(pinned.includes(other.realm)) - Number(pinned.includes(one.realm)))
+      : found;
   const mayCreate = may.everywhere('realm:create');
   return (
     <Page
@@ -44,7 +47,13 @@ export default function Realms() {
     >
       <div className="list">
         <div className="list-tools">
-          <Find label="Find a realm" value={q} onChange={(text) => navigate(text === '' ? path : `${path}?${new URLSearchParams({ q: text })}`, { replace: true })} />
+          <Find
+            label="Find a realm"
+            value={q}
+            onChange={(text) =>
+              navigate(text === '' ? path : `${path}?${new URLSearchParams({ q: text })}`, { replace: true })
+            }
+          />
         </div>
         {realms.error && <ProblemNote problem={realms.error} retry={() => void realms.refetch()} />}
         {realms.data ? (
@@ -56,7 +65,12 @@ export default function Realms() {
             columns={[
               { id: 'realm', head: 'realm', cell: ({ realm }) => <bdi>{realm}</bdi> },
               { id: 'name', head: 'display name', cell: ({ displayName }) => <span dir="auto">{displayName}</span> },
-              { id: 'revision', head: 'revision', numeric: true, cell: ({ revision }) => revision.toLocaleString('en') },
+              {
+                id: 'revision',
+                head: 'revision',
+                numeric: true,
+                cell: ({ revision }) => revision.toLocaleString('en'),
+              },
               {
                 id: 'pin',
                 head: 'pinned',
@@ -83,7 +97,8 @@ export default function Realms() {
         )}
         {ordered.length > PAGE_ROWS && (
           <p className="hint">
-            The first {PAGE_ROWS} of <Badge>{ordered.length.toLocaleString('en')}</Badge> are shown. Type a part of a name to find others.
+            The first {PAGE_ROWS} of <Badge>{ordered.length.toLocaleString('en')}</Badge> are shown. Type a part of a
+            name to find others.
           </p>
         )}
       </div>

@@ -4,7 +4,7 @@ import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { SettingsInput } from '../../../server/contract/settings.ts';
 import { settingsForm } from '../../../server/contract/settings-form.ts';
-import { call, type ConsoleAnswer, type OutputOf } from '../../api/client.ts';
+import { type ConsoleAnswer, call, type OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getSettings, putSettings } from '../../generated/routes.ts';
@@ -48,7 +48,14 @@ export default function SettingsPage({ params: { realm } }: PageProps) {
     <Page
       title="Settings"
       crumbs={[{ label: realm, to: realmAddress(realm) }]}
-      actions={<AsCommand commands={() => ({ realmctl: `realmctl export ${realm} --no-users -o yaml`, curl: curlOf(getSettings, { realm }) })} />}
+      actions={
+        <AsCommand
+          commands={() => ({
+            realmctl: `realmctl export ${realm} --no-users -o yaml`,
+            curl: curlOf(getSettings, { realm }),
+          })}
+        />
+      }
     >
       {settings.error && <ProblemNote problem={settings.error} retry={() => void settings.refetch()} />}
       {settings.data?.body ? <Form realm={realm} read={settings.data} /> : !settings.error && <Loading lines={8} />}
@@ -68,14 +75,20 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
   const [theirs, setTheirs] = useState<ConsoleAnswer<Settings>>();
   const save = useWrite(putSettings);
   const groups = useMemo(
-    () => grouped(formFields(SettingsInput, { names: { browserFlow: 'flow' }, forms: settingsForm.fields }), settingsForm.groups),
+    () =>
+      grouped(
+        formFields(SettingsInput, { names: { browserFlow: 'flow' }, forms: settingsForm.fields }),
+        settingsForm.groups,
+      ),
     [],
   );
   const before: Row = base.body ?? {};
   const shown = groups.find((group) => partOf(group) === search.get('group')) ?? groups[0];
   const changes = changedFields(before, edits);
   const count = Object.keys(changes).length;
-  const faultyGroups = groups.filter(({ fields }) => fields.some(({ name }) => [...faults.keys()].some((at) => at.split(/[.[]/)[0] === name)));
+  const faultyGroups = groups.filter(({ fields }) =>
+    fields.some(({ name }) => [...faults.keys()].some((at) => at.split(/[.[]/)[0] === name)),
+  );
   const changedGroups = groups.filter(({ fields }) => fields.some(({ name }) => name in changes));
 
   const submit = (event: FormEvent) => {
@@ -113,7 +126,10 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
         <ul>
           {groups.map((group) => (
             <li key={group.title}>
-              <Link href={`${path}?${new URLSearchParams({ group: partOf(group) })}`} aria-current={group === shown ? 'true' : undefined}>
+              <Link
+                href={`${path}?${new URLSearchParams({ group: partOf(group) })}`}
+                aria-current={group === shown ? 'true' : undefined}
+              >
                 {group.title}
                 {faultyGroups.includes(group) ? ' (to correct)' : changedGroups.includes(group) ? ' •' : ''}
               </Link>
@@ -139,7 +155,9 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
         {mayWrite && (
           <div className="form-actions">
             <span className="said" role="status">
-              {count === 0 ? 'Nothing is changed yet.' : `${count} ${count === 1 ? 'setting is' : 'settings are'} changed.`}
+              {count === 0
+                ? 'Nothing is changed yet.'
+                : `${count} ${count === 1 ? 'setting is' : 'settings are'} changed.`}
             </span>
             {count > 0 && <Button onPress={() => setEdits({})}>Discard</Button>}
             <Button type="submit" variant="primary" isDisabled={count === 0}>

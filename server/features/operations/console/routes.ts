@@ -7,7 +7,6 @@ import serveStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { pathOf } from '../../../http/not-found.ts';
 import { CONSOLE_PATH } from '../../../http/own-addresses.ts';
-import { consoleFolder } from './files.ts';
 
 /** No inline script or style, no foreign address, no frame, and no text that becomes markup. */
 const POLICY =
@@ -22,9 +21,10 @@ const HEADERS = {
 };
 const YEAR_SECONDS = 31_536_000;
 
+export { consoleFolder } from './files.ts';
+
 /** The files are public, and the same for everybody: no session is needed. */
-export async function consoleRoutes(app: FastifyInstance): Promise<void> {
-  const folder = await consoleFolder();
+export async function consoleRoutes(app: FastifyInstance, { folder }: { folder: string }): Promise<void> {
   const index = await readFile(path.join(folder, 'index.html'));
   app.addHook('onRequest', (_, reply, done) => {
     void reply.headers(HEADERS);
