@@ -17,6 +17,7 @@ export const declaredEntries: readonly KindEntry[] = [
     searches: ['name', 'description'],
     resource: 'Realm',
     noun: 'agents',
+    form: { lead: 'Programs that act with rights of their own, each with a person who answers for it' },
     columns: [
       { field: 'status', head: 'status', cell: 'text', shown: true },
       { field: 'owner', head: 'owner', cell: 'text', shown: true },
@@ -76,6 +77,7 @@ export const declaredEntries: readonly KindEntry[] = [
     at: 'id',
     resource: 'Realm',
     noun: 'captchas',
+    form: { lead: 'Keys of hosted CAPTCHAs, which keep programs from making accounts' },
     columns: [
       { field: 'provider', head: 'provider', cell: 'text', shown: true },
       { field: 'siteKey', head: 'site key', cell: 'text', shown: true },
@@ -99,6 +101,7 @@ export const declaredEntries: readonly KindEntry[] = [
     searches: ['name', 'claim'],
     resource: 'Realm',
     noun: 'claims',
+    form: { lead: 'What tokens say about people, and where it comes from; client scopes name claims' },
     columns: [
       { field: 'claim', head: 'in the token', cell: 'text', shown: true },
       { field: 'source', head: 'from', cell: 'text', shown: true },
@@ -125,6 +128,7 @@ export const declaredEntries: readonly KindEntry[] = [
     at: 'id',
     resource: 'Realm',
     noun: 'client-scopes',
+    form: { lead: 'Bundles of claims that applications ask for' },
     columns: [
       { field: 'claims', head: 'claims', cell: 'list', shown: true },
       { field: 'includeInTokenScope', head: 'in token', cell: 'boolean', shown: true },
@@ -148,6 +152,7 @@ export const declaredEntries: readonly KindEntry[] = [
     searches: ['clientId', 'name'],
     resource: 'Realm',
     noun: 'clients',
+    form: { lead: 'Applications that sign people in, and services that get tokens for themselves', groups: [{ title: 'General', fields: ['clientId', 'name', 'description', 'enabled'] }, { title: 'Authentication', help: 'How the client proves itself, and which tokens it gets', fields: ['tokenEndpointAuthMethod', 'secret', 'jwks', 'jwksUri', 'grantTypes', 'serviceAccountRoles'] }, { title: 'Addresses', fields: ['redirectUris', 'postLogoutRedirectUris', 'webOrigins'] }, { title: 'Scopes and consent', fields: ['defaultClientScopes', 'optionalClientScopes', 'consentRequired', 'idTokenUserinfoClaims', 'allowedResources'] }, { title: 'What people see', help: 'As they sign in and as they are asked for consent', fields: ['logoUri', 'clientUri', 'policyUri', 'tosUri'] }, { title: 'Signing in and out', fields: ['flowOverride', 'backchannelLogoutUri', 'frontchannelLogoutUri'] }, { title: 'Tokens', fields: ['accessTokenTtlSeconds', 'refreshTokenTtlSeconds', 'subjectType', 'sectorIdentifierUri', 'idTokenSignedResponseAlg', 'accessTokenSignedResponseAlg', 'userinfoSignedResponseAlg'] }, { title: 'Security', fields: ['requirePkce', 'requirePushedAuthorizationRequests', 'requireSignedRequestObject', 'requestObjectSigningAlg', 'requestUris', 'dpopBoundAccessTokens', 'tokenExchangeImpersonation', 'mayActClient'] }], fields: { tokenEndpointAuthMethod: { label: 'Proves itself by' }, clientUri: { label: 'Home page' }, policyUri: { label: 'Privacy policy' }, tosUri: { label: 'Terms of service' }, logoUri: { label: 'Logo' }, flowOverride: { label: 'Flow instead of the realm’s' }, requirePkce: { label: 'PKCE is needed' }, requirePushedAuthorizationRequests: { label: 'Pushed authorization requests are needed' }, requireSignedRequestObject: { label: 'Signed request objects are needed' }, dpopBoundAccessTokens: { label: 'Tokens are bound to a key (DPoP)' }, consentRequired: { label: 'People are asked for consent' }, idTokenUserinfoClaims: { label: 'ID tokens hold what userinfo says' } } },
     columns: [
       { field: 'tokenEndpointAuthMethod', head: 'authenticates by', cell: 'text', shown: true },
       { field: 'grantTypes', head: 'grants', cell: 'list', shown: true },
@@ -206,6 +211,7 @@ export const declaredEntries: readonly KindEntry[] = [
     at: 'alias',
     resource: 'Realm',
     noun: 'identity-providers',
+    form: { lead: 'Other places where people sign in: Google, Entra, Okta, any OpenID provider, SAML' },
     columns: [
       { field: 'type', head: 'type', cell: 'text', shown: true },
       { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },
@@ -254,6 +260,7 @@ export const declaredEntries: readonly KindEntry[] = [
     searches: ['name', 'displayName'],
     resource: 'Realm',
     noun: 'organizations',
+    form: { lead: 'Companies and teams, with their domains, members and ways to sign in' },
     columns: [
       { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },
       { field: 'domains', head: 'domains', cell: 'json', shown: true },
@@ -306,6 +313,7 @@ export const declaredEntries: readonly KindEntry[] = [
     searches: ['name', 'description'],
     resource: 'Realm',
     noun: 'roles',
+    form: { lead: 'Names for what people may do; applications read them from tokens' },
     columns: [
       { field: 'default', head: 'default', cell: 'boolean', shown: true },
       { field: 'composite', head: 'contains', cell: 'json', shown: true },
@@ -351,6 +359,7 @@ export const declaredEntries: readonly KindEntry[] = [
     searches: ['entityId', 'name'],
     resource: 'Realm',
     noun: 'saml-clients',
+    form: { lead: 'Applications that sign people in by SAML 2.0' },
     columns: [
       { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },
       { field: 'name', head: 'name', cell: 'text', shown: true },
@@ -384,6 +393,7 @@ export const declaredEntries: readonly KindEntry[] = [
     at: 'id',
     resource: 'Realm',
     noun: 'scim-targets',
+    form: { lead: 'Other systems to which users and groups are provisioned' },
     columns: [
       { field: 'url', head: 'url', cell: 'text', shown: true },
       { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },
@@ -408,6 +418,7 @@ export const declaredEntries: readonly KindEntry[] = [
     at: 'alias',
     resource: 'Realm',
     noun: 'user-federation',
+    form: { lead: 'LDAP directories whose people sign in here' },
     columns: [
       { field: 'type', head: 'type', cell: 'text', shown: true },
       { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },
@@ -435,6 +446,7 @@ export const declaredEntries: readonly KindEntry[] = [
     at: 'id',
     resource: 'Webhook',
     noun: 'webhooks',
+    form: { lead: 'Addresses that are told of events, signed and with retries' },
     columns: [
       { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },
       { field: 'eventTypes', head: 'events', cell: 'text', shown: true },
@@ -458,6 +470,7 @@ export const declaredEntries: readonly KindEntry[] = [
     at: 'id',
     resource: 'WorkloadIdentity',
     noun: 'workload-identities',
+    form: { lead: 'Workloads that get tokens without a secret: GitHub Actions, Kubernetes, AWS, Google Cloud' },
     columns: [
       { field: 'clientId', head: 'acts as', cell: 'text', shown: true },
       { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },

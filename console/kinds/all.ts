@@ -34,9 +34,13 @@ const places: Readonly<Record<string, Place>> = {
   webhooks: { group: 'Integrations', icon: 'webhook', order: 10 },
   scimTargets: { group: 'Integrations', icon: 'plug', order: 20 },
   workloadIdentity: { group: 'Integrations', icon: 'key', order: 30 },
+  authorizationServices: { group: 'Applications', icon: 'role', order: 60 },
   adminRoles: { group: 'Administration', icon: 'key', order: 10 },
 };
 export const placeOf = ({ section }: KindEntry): Place => places[section] ?? { group: 'More', icon: 'apps', order: 10 };
+
+/** What the kind is for. */
+export const leadOf = ({ form, description }: KindEntry): string => `${form?.lead ?? description}.`;
 
 /** `SCIM targets`, `Workload identity`: a kind's name as a heading. */
 export const titleOf = ({ section }: KindEntry): string => labelOf(section);

@@ -30,14 +30,30 @@ export async function realmManifest(realm: string, spec: Row): Promise<string> {
   return stringify({ apiVersion: API_VERSION, kind: 'Realm', metadata: { name: realm }, spec: { realm, ...spec } });
 }
 
+/** A resource of a kind of its own: a Webhook, a WorkloadIdentity. */
+async function ownManifest(kind: string, realm: string, { secret: _, id: __, ...spec }: Row): Promise<string> {
+  const { stringify } = await import('yaml');
+  const name = String(spec.name ?? spec.alias ?? `${realm}-${kind}`);
+  const dns = name.toLowerCase().replaceAll(/[^a-z0-9-]+/g, '-').replaceAll(/^-+|-+$/g, '');
+  return stringify({ apiVersion: API_VERSION, kind, metadata: { name: dns || kind.toLowerCase() }, spec: { realm, ...spec } });
+}
+
+/** The manifest that declares an object. @param document the object as a document has it */
+function manifestOf(entry: KindEntry, realm: string, document: Row | undefined): Promise<string> | undefined {
+  if (document === undefined || entry.resource === null) return undefined;
+  if (entry.resource === 'Realm') return realmManifest(realm, withoutSecrets(document));
+  const [object] = Object.values(document).flat();
+  return typeof object === 'object' && object !== null ? ownManifest(entry.resource, realm, { ...object }) : undefined;
+}
+
 export async function listCommands(entry: KindEntry, realm: string): Promise<Commands> {
   const { routes } = await kindNow(entry);
   const example = Object(routes.create?.example ?? routes.upsert?.example);
+  const manifest = entry.ofClient ? undefined : await manifestOf(entry, realm, { [entry.section]: [example] });
   return {
     realmctl: `realmctl get ${entry.noun} --realm ${word(realm)}`,
     curl: curlOf(routes.list, { realm }),
-    ...(entry.resource === 'Realm' &&
-      !entry.ofClient && { manifest: await realmManifest(realm, { [entry.section]: [example] }) }),
+    ...(manifest !== undefined && { manifest }),
   };
 }
 
@@ -49,11 +65,12 @@ export async function objectCommands(
   declared: Row | undefined,
 ): Promise<Commands> {
   const { routes } = await kindNow(entry);
+  const manifest = await manifestOf(entry, address.realm, declared);
   const { realm } = address;
   return {
     realmctl: `realmctl get ${entry.noun} ${word(nameOf(entry, row))} --realm ${word(realm)} -o yaml`,
     ...(routes.get && { curl: curlOf(routes.get, paramsOf(entry, address)) }),
-    ...(declared && entry.resource === 'Realm' && { manifest: await realmManifest(realm, declared) }),
+    ...(manifest !== undefined && { manifest }),
   };
 }
 
@@ -66,11 +83,12 @@ export async function createCommands(
   document: Row | undefined,
 ): Promise<Commands> {
   const { routes } = await kindNow(entry);
+  const manifest = await manifestOf(entry, realm, document);
   const route = routes.create ?? routes.upsert;
   return {
     ...(document && { realmctl: documentCommand(realm, document) }),
     ...(route && { curl: curlOf(route, { realm, ...(of !== undefined && { clientId: of }) }, withoutSecrets(body)) }),
-    ...(document && entry.resource === 'Realm' && { manifest: await realmManifest(realm, withoutSecrets(document)) }),
+    ...(manifest !== undefined && { manifest }),
   };
 }
 
@@ -82,6 +100,7 @@ export async function editCommands(
   document: Row | undefined,
 ): Promise<Commands> {
   const { routes } = await kindNow(entry);
+  const manifest = await manifestOf(entry, address.realm, document);
   const { realm } = address;
   const curl = routes.put
     ? curlOf(routes.put, paramsOf(entry, address), withoutSecrets(body))
@@ -89,7 +108,7 @@ export async function editCommands(
   return {
     ...(document && { realmctl: documentCommand(realm, document) }),
     ...(curl !== undefined && { curl }),
-    ...(document && entry.resource === 'Realm' && { manifest: await realmManifest(realm, withoutSecrets(document)) }),
+    ...(manifest !== undefined && { manifest }),
   };
 }
 

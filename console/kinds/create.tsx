@@ -8,7 +8,7 @@ import { inRealm, realmAddress } from '../shell/addresses.ts';
 import { Page } from '../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
-import { titleOf } from './all.ts';
+import { leadOf, titleOf } from './all.ts';
 import { createCommands } from './commands.ts';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { formFields, grouped } from './fields.ts';
@@ -27,7 +27,7 @@ export function CreatePage(props: CreateProps) {
   return (
     <Page
       title={`Create ${entry.one}`}
-      lead={`${entry.description}.`}
+      lead={leadOf(entry)}
       narrow
       crumbs={[
         { label: realm, to: realmAddress(realm) },

@@ -5,8 +5,9 @@ import type { PageProps } from '../pages/page.ts';
 import { inRealm, realmAddress } from '../shell/addresses.ts';
 import { AsCommand } from '../ui/as-command.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { ButtonLink, IconButton } from '../ui/button.tsx';
+import { Button, ButtonLink, IconButton } from '../ui/button.tsx';
 import { CopyButton } from '../ui/code.tsx';
+import { Help } from '../ui/help.tsx';
 import { ActionMenu } from '../ui/menu.tsx';
 import { Facts, Page, Panel } from '../ui/page.tsx';
 import { Loading, ProblemNote } from '../ui/state.tsx';
@@ -158,6 +159,7 @@ function declaredFields(entry: KindEntry, kind: LoadedKind, row: Row): Row {
 /** All fields: those of the form in its groups, then those that the server writes. */
 function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row: Row }) {
   const secrets = secretsOf(kind);
+  const [all, setAll] = useState(false);
   const fields = ordered(entry, formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets }));
   const inForm = new Set(fields.map(({ name }) => name));
   const cells = new Map(entry.columns.map(({ field, cell }) => [field, cell]));
@@ -174,16 +176,35 @@ function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row:
       name !== 'managedBy' &&
       !secrets.some((secret) => name === `${secret}Set`),
   );
+  const isUnset = (name: string) => {
+    const of = row[name];
+    return of === null || of === '' || (typeof of === 'object' && Object.keys(of ?? {}).length === 0);
+  };
+  const there = fields.filter(({ name }) => name in row);
+  const unset = there.filter(({ name }) => isUnset(name) && !secrets.includes(name)).length;
   return (
     <div className="stack">
       {grouped(
-        fields.filter(({ name }) => name in row),
+        there.filter(({ name }) => all || !isUnset(name) || secrets.includes(name)),
         entry.form?.groups,
       ).map(({ title, help, fields: own }) => (
         <Panel key={title} title={title === '' ? 'Settings' : title} {...(help && { lead: help })} plain>
-          <Facts facts={own.map(({ name, label, help: hint }) => ({ name: label, help: hint, value: value(name) }))} />
+          <Facts
+            facts={own.map(({ name, label, help: hint }) => ({
+              name: label,
+              help: hint && <Help text={hint} />,
+              value: value(name),
+            }))}
+          />
         </Panel>
       ))}
+      {unset > 0 && (
+        <div>
+          <Button variant="quiet" small onPress={() => setAll(!all)}>
+            {all ? 'Hide what is not set' : `Show ${unset} ${unset === 1 ? 'field that is' : 'fields that are'} not set`}
+          </Button>
+        </div>
+      )}
       {answered.length > 0 && (
         <Panel title="Kept by the server" plain>
           <Facts

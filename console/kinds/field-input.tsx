@@ -4,6 +4,7 @@ import { Checkbox, Toggle } from '../ui/choices.tsx';
 import { Editor } from '../ui/editor.tsx';
 import { FieldSet, NumberField, Select, TextField } from '../ui/fields.tsx';
 import { ListField } from '../ui/list-field.tsx';
+import { Help } from '../ui/help.tsx';
 import type { Row } from './entry.ts';
 import type { Field } from './fields.ts';
 import { ReferenceField, ReferencesField } from './reference-field.tsx';
@@ -50,7 +51,7 @@ export function FieldInput({ field, path, value, onChange, context }: Props) {
   const { label, help, type, nullable, required } = field;
   const nested = type.is === 'object' || type.is === 'objects' || type.is === 'union';
   const fault = nested ? context.faults.get(path) : faultAt(context.faults, path);
-  const words = { label, help, fault, required, ...(context.isDisabled && { isDisabled: true }) };
+  const words = { label, help: help && <Help text={help} />, fault, required, ...(context.isDisabled && { isDisabled: true }) };
   /** '' is null where null is a value. */
   const orNull = (text: string) => (text === '' && nullable ? null : text);
   switch (type.is) {
@@ -252,7 +253,7 @@ function ObjectsField({
 }) {
   const items = Array.isArray(value) ? value.map(rowOf) : [];
   return (
-    <FieldSet label={field.label} help={field.help} fault={context.faults.get(path)}>
+    <FieldSet label={field.label} help={field.help && <Help text={field.help} />} fault={context.faults.get(path)}>
       <div className="items">
         {items.map((item, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place

@@ -16,7 +16,7 @@ import { Page } from '../ui/page.tsx';
 import { Pager } from '../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../ui/state.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
-import { placeOf, titleOf } from './all.ts';
+import { leadOf, placeOf, titleOf } from './all.ts';
 import { CellValue } from './cells.tsx';
 import { listCommands } from './commands.ts';
 import type { KindEntry, Row } from './entry.ts';
@@ -36,7 +36,7 @@ export function KindList({ entry, params: { realm, clientId } }: PageProps & { e
   return (
     <Page
       title={title}
-      lead={`${entry.description}.`}
+      lead={leadOf(entry)}
       crumbs={[
         { label: realm, to: realmAddress(realm) },
         ...(entry.ofClient && clientId !== undefined
@@ -241,7 +241,7 @@ function NoneYet({ entry, realm, at, mayWrite }: { entry: KindEntry; realm: stri
         </>
       }
     >
-      <p>{entry.description}.</p>
+      <p>{leadOf(entry)}</p>
       {entry.resource !== null && (
         <p>
           {entry.resource === 'Realm'

@@ -9,6 +9,8 @@ const shown = (value: unknown): string =>
     ? 'not set'
     : typeof value === 'string'
       ? value
+      : Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')
+        ? value.join('\n')
       : JSON.stringify(value, null, 2);
 
 export function FromTo({ from, to }: { from: unknown; to: unknown }) {

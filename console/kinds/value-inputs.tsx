@@ -1,9 +1,10 @@
 // Inputs of single values that need more than one control: lengths of time, moments, colours, secrets, JSON, maps.
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Editor } from '../ui/editor.tsx';
 import { FieldSet, NumberField, Select, TextField } from '../ui/fields.tsx';
 import { DURATION_UNITS, unitOf } from '../ui/time.tsx';
+import { Help } from '../ui/help.tsx';
 import type { Row } from './entry.ts';
 import type { Field, FieldType } from './fields.ts';
 
@@ -14,7 +15,7 @@ export const itemName = (label: string): string =>
 
 type Words = {
   label: string;
-  help?: string | undefined;
+  help?: ReactNode;
   fault?: string | undefined;
   required?: boolean;
   isDisabled?: boolean;
@@ -197,7 +198,7 @@ export function MapField({
         ? Number(text)
         : text;
   return (
-    <FieldSet label={field.label} help={field.help} fault={fault}>
+    <FieldSet label={field.label} help={field.help && <Help text={field.help} />} fault={fault}>
       <div className="items">
         {entries.map(([name, one], at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place

@@ -9,13 +9,20 @@ import { AccountMenu } from './account-menu.tsx';
 import { Navigation } from './navigation.tsx';
 import { RealmChooser } from './realm-chooser.tsx';
 
-const Palette = lazy(() => import('./palette.tsx'));
+const loadPalette = () => import('./palette.tsx');
+const Palette = lazy(loadPalette);
+const PALETTE_MS = 1500;
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 export function Frame({ children }: { children: ReactNode }) {
   const [searches, setSearches] = useState(false);
   const [drawer, setDrawer] = useState(false);
   const [path] = useLocation();
+  // so that nothing is typed into the page while it loads
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette(), PALETTE_MS);
+    return () => clearTimeout(timer);
+  }, []);
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k')
@@ -48,14 +55,13 @@ export function Frame({ children }: { children: ReactNode }) {
             <Button
               className="find"
               onPress={() => setSearches(true)}
-              aria-label="Search"
               aria-keyshortcuts="Control+K Meta+K"
             >
               <span>
                 <Icon name="search" />
                 <span className="word">Search…</span>
               </span>
-              <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+              <kbd aria-hidden="true">{isMac ? '⌘K' : 'Ctrl K'}</kbd>
             </Button>
             <AccountMenu />
           </div>

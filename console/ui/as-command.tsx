@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Button } from './button.tsx';
 import { Code } from './code.tsx';
 import { Dialog } from './dialog.tsx';
+import { Help } from './help.tsx';
 import { Loading } from './state.tsx';
 
 export interface Commands {
@@ -21,7 +22,7 @@ const kinds = [
   {
     id: 'manifest',
     label: 'Manifest',
-    help: 'For kubectl apply, for the operator’s folder, and for realmctl apply -f.',
+    help: 'For `kubectl apply`, the operator’s folder, and `realmctl apply -f`.',
   },
 ] as const satisfies readonly { id: CommandKind; label: string; help: string }[];
 
@@ -85,7 +86,9 @@ function CommandDialog({
           </div>
           {shown && (
             <div role="tabpanel" aria-labelledby={`command-tab-${shown.id}`} className="stack tight">
-              <p className="hint">{shown.help}</p>
+              <p className="hint">
+                <Help text={shown.help} />
+              </p>
               <Code text={made.data[shown.id] ?? ''} label={shown.label} />
             </div>
           )}

@@ -24,12 +24,10 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
 /** @param label what it is, for the name of the button and of the region */
 export function Code({ text, label }: { text: string; label: string }) {
   return (
-    <div className="code">
+    <section className="code" aria-label={label}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled by the keyboard too */}
-      <pre tabIndex={0} role="region" aria-label={label}>
-        {text}
-      </pre>
+      <pre tabIndex={0}>{text}</pre>
       <CopyButton text={text} label={`Copy ${label}`} />
-    </div>
+    </section>
   );
 }

@@ -27,7 +27,7 @@ const paths = {
   key: 'M8 15a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM12 11h9M18 11v3',
   mail: 'M4 6h16v12H4zM4 7l8 6 8-6',
   menu: 'M4 7h16M4 12h16M4 17h16',
-  more: 'M6 12h.01M12 12h.01M18 12h.01',
+  more: 'M4.500 12h1M11.500 12h1M18.500 12h1',
   org: 'M4 20V6l8-3v17M12 9h8v11M8 9h.01M8 13h.01M16 13h.01M16 16.500h.01M2 20h20',
   pin: 'M9 4h6l-1 6 3 3H7l3-3-1-6ZM12 13v7',
   plug: 'M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4',

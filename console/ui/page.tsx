@@ -112,7 +112,7 @@ export function Panel({
 }
 
 /** Names and values of an object. */
-export function Facts({ facts }: { facts: readonly { name: string; help?: string | undefined; value: ReactNode }[] }) {
+export function Facts({ facts }: { facts: readonly { name: string; help?: ReactNode; value: ReactNode }[] }) {
   return (
     <dl className="facts">
       {facts.map(({ name, help, value }) => (

@@ -56,6 +56,7 @@ export const agents = kind({
     create: 'Create an agent, as a draft: its client gets no tokens until it is activated',
     remove: 'Delete an agent; its client is disabled, since nobody answers for it any more',
   },
+  form: { lead: 'Programs that act with rights of their own, each with a person who answers for it' },
   example: { name: 'report-writer', purpose: 'Writes the weekly reports', reviewIntervalDays: 90 },
   updateExample: {
     description: 'Reads orders, writes reports',

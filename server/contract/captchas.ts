@@ -23,6 +23,7 @@ export const captchas = kind({
   needed: ['provider', 'siteKey'],
   secrets: { secret: text(1024).min(1).describe('What answers are checked with; write-only') },
   most: 100,
+  form: { lead: 'Keys of hosted CAPTCHAs, which keep programs from making accounts' },
   example: {
     name: 'turnstile',
     provider: 'turnstile',

@@ -130,6 +130,7 @@ export const claims = kind({
   searches: ['name', 'claim'],
   most: 5000,
   describe: { remove: 'Delete a claim; client scopes that named it are left without it' },
+  form: { lead: 'What tokens say about people, and where it comes from; client scopes name claims' },
   example: { ...claimExample, in: [...claimExample.in] },
   updateExample: { ...claimUpdateExample, in: ['introspection', 'accessToken'] },
   cli: {

@@ -41,6 +41,7 @@ export const clientScopes = kind({
   names: { claims: 'claim' },
   most: 5000,
   problems: ['privilege-escalation'],
+  form: { lead: 'Bundles of claims that applications ask for' },
   example: {
     name: 'department',
     description: 'The department that you work in',

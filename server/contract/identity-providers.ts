@@ -146,6 +146,7 @@ export const identityProviders = kind({
     create: 'Create an identity provider',
     remove: 'Delete an identity provider that no organization names',
   },
+  form: { lead: 'Other places where people sign in: Google, Entra, Okta, any OpenID provider, SAML' },
   example: {
     alias: 'corporate',
     type: 'oidc',

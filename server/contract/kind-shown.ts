@@ -3,6 +3,8 @@
 
 /** How a form for the kind looks, where it differs from what the fields' names, types and descriptions say. */
 export interface Form {
+  /** What the kind is for, in a sentence without its period; default: the description. */
+  lead?: string;
   /** Groups of fields in their order; fields in none come last, below "More". */
   groups?: readonly { title: string; help?: string; fields: readonly string[] }[];
   fields?: Readonly<Record<string, FieldForm>>;

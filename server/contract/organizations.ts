@@ -54,6 +54,7 @@ export const organizations = kind({
   mostInResource: 1000,
   problems: ['privilege-escalation'],
   describe: { list: 'List or search organizations', remove: 'Delete an organization; its members stay as users' },
+  form: { lead: 'Companies and teams, with their domains, members and ways to sign in' },
   example: {
     name: 'acme',
     displayName: 'Acme Ltd',

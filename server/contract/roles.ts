@@ -43,6 +43,7 @@ export const roles = kind({
   description: 'Realm roles',
   problems: ['in-use'],
   cli: { shown: ['default', 'composite', 'description'], heads: { composite: 'CONTAINS' } },
+  form: { lead: 'Names for what people may do; applications read them from tokens' },
 });
 export const Role = roles.wire;
 export type Role = AnswerOf<typeof roles>;

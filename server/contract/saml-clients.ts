@@ -100,6 +100,7 @@ export const samlClients = kind({
     get: 'Read a SAML client; its entity id is percent-encoded in the path',
     remove: 'Delete a SAML client that no application names',
   },
+  form: { lead: 'Applications that sign people in by SAML 2.0' },
   example: {
     entityId: 'https://wiki.example.com/saml',
     name: 'Wiki',

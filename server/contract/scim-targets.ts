@@ -48,6 +48,7 @@ export const scimTargets = kind({
     create:
       'Whoever makes or changes one must hold `users:read` where people go there, and `groups:read` where groups do',
   },
+  form: { lead: 'Other systems to which users and groups are provisioned' },
   example: {
     name: 'wiki',
     url: 'https://wiki.example.com/scim/v2',

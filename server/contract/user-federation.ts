@@ -109,6 +109,7 @@ export const userFederation = kind({
   secrets: { secret: text(1024).min(1).describe('The password of bindDn; write-only') },
   most: 100,
   mostInResource: 20,
+  form: { lead: 'LDAP directories whose people sign in here' },
   example: {
     alias: 'corporate',
     connection: { urls: ['ldaps://directory.example.com'], bindDn: 'cn=realmkeeper,dc=example,dc=com' },

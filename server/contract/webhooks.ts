@@ -67,6 +67,7 @@ export const webhooks = kind({
     put: 'Save the desired state of a subscription; a secret that is left out stays',
     remove: 'Delete a subscription with its deliveries',
   },
+  form: { lead: 'Addresses that are told of events, signed and with retries' },
   example: {
     name: 'sign-ins',
     url: 'https://hooks.example.com/realmkeeper',

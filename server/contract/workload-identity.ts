@@ -52,6 +52,7 @@ export const workloadIdentity = kind({
   problems: ['privilege-escalation'],
   describe: { create: 'Trust a subject of a foreign issuer to act as a client' },
   // `clientId` is a client of the realm
+  form: { lead: 'Workloads that get tokens without a secret: GitHub Actions, Kubernetes, AWS, Google Cloud' },
   example: {
     name: 'deploy',
     issuer: 'https://token.actions.githubusercontent.com',

@@ -4,7 +4,7 @@
 const unit = ['test/**/*.unit.test.ts'];
 const long = ['test/**/*.long.test.ts'];
 const cluster = ['test/{operator,kubernetes,charts}/**/*.test.ts', 'test/**/*.cluster.test.ts'];
-const browser = ['test/browser/**/*.test.ts'];
+const browser = ['test/{browser,console}/**/*.test.ts'];
 
 export const projects = {
   /** Pure logic: no database, no process, no network. */

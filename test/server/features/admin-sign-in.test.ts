@@ -66,12 +66,14 @@ describe('at the page', () => {
   test('an administrator names the realm, walks its sign-in, and has a session of the admin API and no other', async () => {
     const who = person();
     const done = await withPassword(who);
-    expect([done.heading, new URL(done.url).pathname]).toEqual(['Signed in', '/admin/login']);
+    expect(new URL(done.url).pathname).toBe('/admin/console/');
     expect(done.headers.get('content-security-policy')).toMatch(/default-src 'none'/);
-    expect(done.text).toContain('<strong>boss</strong>');
+    const plain = await who.open('/admin/login?page=plain');
+    expect(plain.heading).toBe('Signed in');
+    expect(plain.text).toContain('<strong>boss</strong>');
     expect((await who.once('/admin/session')).status).toBe(200);
     expect(who.jar.has('SVC_SESSION')).toBe(false);
-    await who.post('/admin/logout/form', (await who.open('/admin/login')).fields);
+    await who.post('/admin/logout/form', (await who.open('/admin/login?page=plain')).fields);
     expect((await who.once('/admin/session')).status).toBe(401);
   });
 
@@ -81,7 +83,7 @@ describe('at the page', () => {
     const enrolment = await withPassword(who);
     expect(enrolment.heading).toBe('Set up a second factor');
     const code = codeAt(secretOn(enrolment), Date.now());
-    expect((await who.fill(enrolment, { code })).heading).toBe('Signed in');
+    expect(new URL((await who.fill(enrolment, { code })).url).pathname).toBe('/admin/console/');
   });
 
   test('who has a second factor proves it, although the flow would not ask for it', async () => {
@@ -100,7 +102,7 @@ describe('at the page', () => {
     expect(asked.heading).toBe('Enter your code');
     expect((await who.once('/admin/session')).status).toBe(401);
     const later = codeAt(secret, Date.now() + 30_000);
-    expect((await who.fill(asked, { code: later })).heading).toBe('Signed in');
+    expect(new URL((await who.fill(asked, { code: later })).url).pathname).toBe('/admin/console/');
   });
 
   test('the risk policy of the realm refuses here too', async () => {
@@ -124,7 +126,7 @@ describe('at the page', () => {
     const who = person();
     await who.fill(await who.open(`/realms/${realm}/login`), { username: 'boss', password });
     expect((await toRealm(who)).heading).toBe('Sign in');
-    expect((await withPassword(who)).heading).toBe('Signed in');
+    expect(new URL((await withPassword(who)).url).pathname).toBe('/admin/console/');
     expect(new URL((await who.open(`/realms/${realm}/account`)).url).pathname).toBe(`/realms/${realm}/account`);
   });
 

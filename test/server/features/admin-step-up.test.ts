@@ -123,7 +123,7 @@ test('by the browser, which leads through the realm’s sign-in and its enrolmen
   const enrolment = await who.fill(await who.post('/admin/login/form', page.fields), { username: 'boss', password });
   expect(enrolment.heading).toBe('Set up a second factor');
   const code = codeAt(secretOn(enrolment), clock);
-  expect((await who.fill(enrolment, { code })).heading).toBe('Signed in');
+  expect(new URL((await who.fill(enrolment, { code })).url).pathname).toBe('/admin/console/');
   expect((await who.once('/admin/session')).status).toBe(200);
 });
 

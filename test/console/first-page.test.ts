@@ -1,0 +1,191 @@
+// Owns: the way into the console: signing in and coming back, its frame, its navigation by permissions, its palette.
+// Does not own: the pages of kinds (kinds.test.ts), the files and their headers (test/server/features/console.test.ts).
+// Implements: decisions "Console".
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAdminRole, putUserAdminRoles } from '../../server/contract/admin-access.ts';
+import type { Permission } from '../../server/contract/permissions.ts';
+import { createRealm } from '../../server/contract/realms.ts';
+import { createUser, setPassword } from '../../server/contract/users.ts';
+import { launchBrowser } from '../support/chromium.ts';
+import { openConsole } from '../support/console.ts';
+import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let browser: Browser;
+const realm = 'acme';
+beforeAll(async () => {
+  server = await startTestServer();
+  browser = await launchBrowser();
+  await server.admin.call(createRealm, { body: { realm, displayName: 'Acme' } });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** A user of the realm with an admin role over it. */
+async function administratorWith(username: string, permissions: Permission[]) {
+  const params = { realm };
+  const user = (await server.admin.call(createUser, { params, body: { username } })).body;
+  if (!user) throw new Error('no user was made');
+  const at = { realm, userId: user.id };
+  await server.admin.call(setPassword, { params: at, body: { password: ADMIN_PASSWORD, temporary: false } });
+  await server.admin.call(createAdminRole, { params, body: { name: username, permissions } });
+  await server.admin.call(putUserAdminRoles, { params: at, body: { grants: [{ role: username, realm }] } });
+  return { username, password: ADMIN_PASSWORD, realm };
+}
+
+test('an address is asked for its sign-in, and is there afterwards', async () => {
+  const { page, heading, complaints, close } = await openConsole({ server, browser }, { as: null });
+  await page.goto(`${server.baseUrl}/admin/console/realms/${realm}/settings?group=passwords`);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByLabel('Username').fill('admin');
+  await page.getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
+  await page.keyboard.press('Enter');
+  await heading('Settings');
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
+    `/admin/console/realms/${realm}/settings?group=passwords`,
+  );
+  await page.getByText('Refuse passwords known from breaches').first().waitFor();
+  expect(complaints()).toEqual([]);
+  await close();
+});
+
+test('the address kept for the time after the sign-in is one of the console alone', async () => {
+  const { page, open, heading, close } = await openConsole({ server, browser });
+  await open('/realms');
+  await heading('Realms');
+  for (const foreign of ['https://example.com/admin/console/realms', '//example.com/', '/realms/acme/account']) {
+    await page.evaluate((to) => sessionStorage.setItem('realmkeeper.return-to', to), foreign);
+    await open('/realms');
+    await heading('Realms');
+    expect(page.url()).toBe(`${server.baseUrl}/admin/console/realms`);
+  }
+  await close();
+});
+
+test('an ended session is told on the page, which is there again after the sign-in', async () => {
+  const { page, open, heading, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/clients?q=shop`);
+  await heading('Clients');
+  await page.context().request.post(`${server.baseUrl}/admin/logout`, {
+    headers: { 'x-xsrf-token': (await page.context().cookies()).find(({ name }) => name === 'XSRF-TOKEN')?.value ?? '' },
+  });
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  const dialog = page.getByRole('alertdialog', { name: 'Your session ended' });
+  await dialog.waitFor();
+  await dialog.getByRole('link', { name: 'Sign in again' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByLabel('Username').fill('admin');
+  await page.getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
+  await page.keyboard.press('Enter');
+  await heading('Clients');
+  expect(page.url()).toContain('/clients?q=shop');
+  await close();
+});
+
+test('the navigation has what the permissions allow, and nothing else', async () => {
+  const as = await administratorWith('claims-clerk', ['client-scopes:read', 'realm:read']);
+  const { page, open, heading, look, close } = await openConsole({ server, browser }, { as });
+  await open('/');
+  await heading(realm);
+  const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts();
+  expect(links).toEqual(['Overview', 'Client scopes', 'Claims']);
+  await open(`/realms/${realm}/clients`);
+  await page.getByText('It needs the permission clients:read').waitFor();
+  await open(`/realms/${realm}/client-scopes`);
+  await heading('Client scopes');
+  await page.getByRole('row', { name: /email/ }).first().waitFor();
+  expect(await page.getByRole('link', { name: 'Create a client scope' }).count()).toBe(0);
+  await look('the client scopes of a reader');
+  await close();
+});
+
+test('the keyboard alone reaches an object by the palette, and the focus is on its heading', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}`);
+  await heading(realm);
+  await page.keyboard.press('Control+k');
+  const field = page.getByLabel('Search for pages, realms and objects');
+  await field.waitFor();
+  await page.keyboard.type('realm-viewer nothing');
+  await page.getByText('Nothing has this name here.').waitFor();
+  await field.fill('');
+  await page.keyboard.type('Client scopes');
+  await page.getByRole('menuitem', { name: /Client scopes/ }).first().waitFor();
+  await look('the palette');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await heading('Client scopes');
+  await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1');
+  expect(await page.title()).toBe('Client scopes – acme – Realmkeeper');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement !== document.body')).toBe(true);
+  await close();
+});
+
+test('realms are chosen by name, pinned, and found again; back and reload work', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open('/realms');
+  await heading('Realms');
+  await page.getByRole('row', { name: /acme/ }).waitFor();
+  await look('the realms');
+  await page.getByRole('button', { name: 'Choose a realm' }).click();
+  await page.getByLabel('Find a realm').last().fill('acm');
+  await page.getByRole('menuitem', { name: /acme/ }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await heading(realm);
+  await look('the first page of a realm');
+  await page.goBack();
+  await heading('Realms');
+  await page.getByLabel('Find a realm').fill('nowhere');
+  await page.getByText('No realm matches').waitFor();
+  await page.reload();
+  await page.getByText('No realm matches').waitFor();
+  await close();
+});
+
+test('a new realm is created, and its first page is shown', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open('/realms/new');
+  await heading('Create a realm');
+  await page.getByRole('button', { name: 'Create the realm' }).click();
+  await page.getByText('must be a DNS label').waitFor();
+  await look('a form with a fault');
+  await page.getByLabel('Name', { exact: true }).fill('globex');
+  await page.getByRole('button', { name: 'Create the realm' }).click();
+  await heading('globex');
+  await open('/first-steps');
+  await heading('First steps');
+  await look('the first steps');
+  await close();
+});
+
+test('pages fit a phone, text of twice its size, and a layout from right to left', async () => {
+  const { page, open, heading, complaints, close } = await openConsole(
+    { server, browser },
+    { viewport: { width: 390, height: 844 } },
+  );
+  const tooWide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  for (const path of ['/realms', `/realms/${realm}`, `/realms/${realm}/clients`, `/realms/${realm}/settings`]) {
+    await open(path);
+    await page.locator('h1').waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await page.evaluate(tooWide), path).toBe(0);
+    await page.evaluate(`document.documentElement.style.fontSize = '200%'`);
+    expect(await page.evaluate(tooWide), `${path}, with text of twice its size`).toBeLessThanOrEqual(0);
+  }
+  await open(`/realms/${realm}`);
+  await page.getByRole('button', { name: 'Navigation' }).click();
+  await page.getByRole('dialog', { name: 'Navigation' }).getByRole('link', { name: 'Clients', exact: true }).click();
+  await heading('Clients');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.getByRole('button', { name: 'Account of admin' }).click();
+  await page.getByRole('menuitem', { name: 'Right to left' }).click();
+  expect(await page.locator('html').getAttribute('dir')).toBe('rtl');
+  expect(await page.evaluate(`document.querySelector('.side').getBoundingClientRect().left > 700`)).toBe(true);
+  expect(complaints()).toEqual([]);
+  await close();
+});

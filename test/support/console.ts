@@ -1,0 +1,80 @@
+// Owns: a browser on the console of a test server: signing in, what the browser complains of, axe.
+// Does not own: what the tests do there, the server (server.ts), the browser itself (chromium.ts).
+// Implements: no page of the console makes the browser's console speak, breaks the page's policy, or has a fault that axe finds.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { ADMIN_PASSWORD, type TestServer } from './server.ts';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+/** A refusal that the test asks for; the console shows it in words. */
+const REFUSED = /Failed to load resource: the server responded with a status of 4\d\d/;
+
+export interface ConsolePage {
+  page: Page;
+  /** Opens an address below the console's. */
+  open(path: string): Promise<void>;
+  /** Waits until the heading is there. */
+  heading(name: string): Promise<void>;
+  /** What the browser complained of since the last call. */
+  complaints(): string[];
+  /** axe in light and dark colours, and nothing that the browser complains of. */
+  look(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Credentials {
+  username: string;
+  password: string;
+  realm?: string;
+}
+const ADMIN: Credentials = { username: 'admin', password: ADMIN_PASSWORD };
+
+/** A window of its own, signed in unless `as` is null. */
+export async function openConsole(
+  { server, browser }: { server: TestServer; browser: Browser },
+  { as = ADMIN, ...options }: BrowserContextOptions & { as?: Credentials | null } = {},
+): Promise<ConsolePage> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options });
+  if (as) {
+    const answer = await context.request.post(`${server.baseUrl}/admin/login`, { data: as });
+    expect(answer.status()).toBe(204);
+  }
+  const page = await context.newPage();
+  let said: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()) && !REFUSED.test(message.text())) said.push(message.text());
+  });
+  page.on('pageerror', ({ message }) => said.push(message));
+  const complaints = () => {
+    const now = said;
+    said = [];
+    return now;
+  };
+  const found = async (rules: string) => {
+    if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe);
+    return page.evaluate(`axe.run({ runOnly: ${rules}, resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html.slice(0, 200) + failureSummary).join(' | ')))`);
+  };
+  return {
+    page,
+    complaints,
+    async open(path) {
+      await page.goto(`${server.baseUrl}/admin/console${path}`);
+    },
+    async heading(name) {
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+    },
+    async look(name) {
+      await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+      const rules = `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']`;
+      expect(await found(rules), `${name}, in light colours`).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+      expect(await found(`{ type: 'rule', values: ['color-contrast'] }`), `${name}, in dark colours`).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
+      expect(complaints(), name).toEqual([]);
+    },
+    close: () => context.close(),
+  };
+}
