@@ -26,7 +26,7 @@ export function welcome({ baseUrl, administrator, secrets, keptIn, resources }: 
     '',
     `  Sign in            ${realm}/account`,
     `                     ${PERSON} / ${secrets?.demoPassword ?? `(${kept})`}`,
-    `  Administrator      ${baseUrl}/admin/login`,
+    `  Console            ${baseUrl}/admin/console/`,
     `                     ${administrator.username} / ${administrator.password ?? `(${before})`}`,
     `  Discovery          ${realm}/.well-known/openid-configuration`,
     `  API documentation  ${baseUrl}/swagger-ui.html`,

@@ -66,10 +66,12 @@ export function Page({
         )}
         <div className="titles">
           <div>
-            <h1 ref={heading} tabIndex={-1}>
-              <bdi>{title}</bdi>
+            <div className="row">
+              <h1 ref={heading} tabIndex={-1}>
+                <bdi>{title}</bdi>
+              </h1>
               {badges}
-            </h1>
+            </div>
             {lead && <p className="lead">{lead}</p>}
           </div>
           {actions && <div className="row">{actions}</div>}

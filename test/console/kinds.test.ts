@@ -59,7 +59,7 @@ test('a client is created after its plan, searched for, and edited; what was not
   await page.getByRole('button', { name: 'Add redirect URI' }).click();
   await page.getByLabel('Redirect URIs, 1').fill('not an address');
   await page.getByRole('button', { name: 'Review and create' }).click();
-  await page.getByText('[0]: must be an absolute URI without a fragment').waitFor();
+  await page.getByText('[0]: must be an absolute URI without a fragment', { exact: true }).waitFor();
   await page.getByLabel('Redirect URIs, 1').fill('https://shop.example.com/callback');
   await page.getByRole('button', { name: 'Review and create' }).click();
   const review = page.getByRole('dialog', { name: 'Create a client' });

@@ -17,7 +17,7 @@ export interface ConsolePage {
   open(path: string): Promise<void>;
   /** Waits until the heading is there. */
   heading(name: string): Promise<void>;
-  /** What the browser complained of since the last call. */
+  /** The complaints of the browser since the last call. */
   complaints(): string[];
   /** axe in light and dark colours, and nothing that the browser complains of. */
   look(name: string): Promise<void>;
@@ -64,7 +64,7 @@ export async function openConsole(
       await page.goto(`${server.baseUrl}/admin/console${path}`);
     },
     async heading(name) {
-      await page.getByRole('heading', { level: 1, name }).waitFor();
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
     },
     async look(name) {
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
