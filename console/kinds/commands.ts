@@ -34,8 +34,16 @@ export async function realmManifest(realm: string, spec: Row): Promise<string> {
 async function ownManifest(kind: string, realm: string, { secret: _, id: __, ...spec }: Row): Promise<string> {
   const { stringify } = await import('yaml');
   const name = String(spec.name ?? spec.alias ?? `${realm}-${kind}`);
-  const dns = name.toLowerCase().replaceAll(/[^a-z0-9-]+/g, '-').replaceAll(/^-+|-+$/g, '');
-  return stringify({ apiVersion: API_VERSION, kind, metadata: { name: dns || kind.toLowerCase() }, spec: { realm, ...spec } });
+  const dns = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  return stringify({
+    apiVersion: API_VERSION,
+    kind,
+    metadata: { name: dns || kind.toLowerCase() },
+    spec: { realm, ...spec },
+  });
 }
 
 /** The manifest that declares an object. @param document the object as a document has it */

@@ -3,8 +3,8 @@ import { Button } from '../ui/button.tsx';
 import { Checkbox, Toggle } from '../ui/choices.tsx';
 import { Editor } from '../ui/editor.tsx';
 import { FieldSet, NumberField, Select, TextField } from '../ui/fields.tsx';
-import { ListField } from '../ui/list-field.tsx';
 import { Help } from '../ui/help.tsx';
+import { ListField } from '../ui/list-field.tsx';
 import type { Row } from './entry.ts';
 import type { Field } from './fields.ts';
 import { ReferenceField, ReferencesField } from './reference-field.tsx';
@@ -51,7 +51,13 @@ export function FieldInput({ field, path, value, onChange, context }: Props) {
   const { label, help, type, nullable, required } = field;
   const nested = type.is === 'object' || type.is === 'objects' || type.is === 'union';
   const fault = nested ? context.faults.get(path) : faultAt(context.faults, path);
-  const words = { label, help: help && <Help text={help} />, fault, required, ...(context.isDisabled && { isDisabled: true }) };
+  const words = {
+    label,
+    help: help && <Help text={help} />,
+    fault,
+    required,
+    ...(context.isDisabled && { isDisabled: true }),
+  };
   /** '' is null where null is a value. */
   const orNull = (text: string) => (text === '' && nullable ? null : text);
   switch (type.is) {

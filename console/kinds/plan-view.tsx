@@ -11,7 +11,7 @@ const shown = (value: unknown): string =>
       ? value
       : Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')
         ? value.join('\n')
-      : JSON.stringify(value, null, 2);
+        : JSON.stringify(value, null, 2);
 
 export function FromTo({ from, to }: { from: unknown; to: unknown }) {
   return (

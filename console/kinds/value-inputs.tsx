@@ -3,8 +3,8 @@ import { type ReactNode, useState } from 'react';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Editor } from '../ui/editor.tsx';
 import { FieldSet, NumberField, Select, TextField } from '../ui/fields.tsx';
-import { DURATION_UNITS, unitOf } from '../ui/time.tsx';
 import { Help } from '../ui/help.tsx';
+import { DURATION_UNITS, unitOf } from '../ui/time.tsx';
 import type { Row } from './entry.ts';
 import type { Field, FieldType } from './fields.ts';
 

@@ -52,16 +52,12 @@ export function Frame({ children }: { children: ReactNode }) {
           </span>
           <RealmChooser />
           <div className="spread">
-            <Button
-              className="find"
-              onPress={() => setSearches(true)}
-              aria-keyshortcuts="Control+K Meta+K"
-            >
+            <Button className="find" onPress={() => setSearches(true)} aria-keyshortcuts="Control+K Meta+K">
               <span>
                 <Icon name="search" />
                 <span className="word">Search…</span>
               </span>
-              <kbd aria-hidden="true">{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+              <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
             </Button>
             <AccountMenu />
           </div>

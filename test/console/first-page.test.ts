@@ -114,7 +114,10 @@ test('the keyboard alone reaches an object by the palette, and the focus is on i
   await page.getByText('Nothing has this name here.').waitFor();
   await field.fill('');
   await page.keyboard.type('Client scopes');
-  await page.getByRole('menuitem', { name: /Client scopes/ }).first().waitFor();
+  await page
+    .getByRole('menuitem', { name: /Client scopes/ })
+    .first()
+    .waitFor();
   await look('the palette');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');

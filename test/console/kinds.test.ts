@@ -40,7 +40,8 @@ test('each kind has a list and a form, without a complaint of the browser', asyn
     await open(`/realms/${realm}/${path}/new`);
     await page.getByRole('button', { name: 'Review and create' }).waitFor();
     expect(complaints(), `${section}, the form`).toEqual([]);
-    if (['clients', 'identityProviders', 'adminRoles', 'claims'].includes(section)) await look(`the form of ${section}`);
+    if (['clients', 'identityProviders', 'adminRoles', 'claims'].includes(section))
+      await look(`the form of ${section}`);
   }
   await close();
 });
@@ -69,7 +70,11 @@ test('a client is created after its plan, searched for, and edited; what was not
   await heading('shop');
   await look('a client');
   const [made] = (await server.admin.call(listClients, { params })).body ?? [];
-  expect(made).toMatchObject({ clientId: 'shop', name: 'The shop', redirectUris: ['https://shop.example.com/callback'] });
+  expect(made).toMatchObject({
+    clientId: 'shop',
+    name: 'The shop',
+    redirectUris: ['https://shop.example.com/callback'],
+  });
 
   const sent: unknown[] = [];
   page.on('request', (request) => {
@@ -205,7 +210,10 @@ test('script and markup in every name and text stay text', async () => {
   }
   await page.keyboard.press('Control+k');
   await page.getByLabel('Search for pages, realms and objects').fill('onerror');
-  await page.getByRole('menuitem', { name: /onerror/ }).first().waitFor();
+  await page
+    .getByRole('menuitem', { name: /onerror/ })
+    .first()
+    .waitFor();
   expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
   expect(complaints()).toEqual([]);
   await close();

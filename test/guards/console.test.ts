@@ -5,10 +5,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import * as routes from '../../console/generated/routes.ts';
-import { writtenOut } from '../../console/kinds/written-out.ts';
 import { buildConsole } from '../../console/build.ts';
 import { declaredEntries } from '../../console/generated/kinds.ts';
+import * as routes from '../../console/generated/routes.ts';
+import { writtenOut } from '../../console/kinds/written-out.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const BUDGET_KIB = 270;
@@ -41,7 +41,8 @@ test('every operation that the console calls is in the public API', async () => 
     if (/import \* as api from '[./]*generated\/routes\.ts'/.test(text))
       for (const [, name = ''] of text.matchAll(/\bapi\.(\w+)/g)) used.add(name);
     // nothing is asked for in another way
-    if (file !== 'console/api/client.ts') expect(text, file).not.toMatch(/\bfetch\(|XMLHttpRequest|sendBeacon|WebSocket|EventSource/);
+    if (file !== 'console/api/client.ts')
+      expect(text, file).not.toMatch(/\bfetch\(|XMLHttpRequest|sendBeacon|WebSocket|EventSource/);
   }
   used.delete('');
   const operations = [...used].map((name) => ({ name, route: named.get(name) }));
@@ -72,10 +73,19 @@ test(`the first page loads at most ${BUDGET_KIB} KiB of script and style`, async
 
 test('of the server the console imports the contract alone, and the build the colours of pages', async () => {
   for (const [file, text] of await sources()) {
-    const foreign = [...text.matchAll(/from '((?:\.\.\/)+(?:server|operator|cli|quickstart|test)\/[^']+)'/g)].map(([, to = '']) => to);
-    const allowed = (to: string) => /\/server\/contract\//.test(to) || (file === 'console/build.ts' && to.endsWith('/page-tokens.ts'));
-    expect(foreign.filter((to) => !allowed(to)), file).toEqual([]);
-    expect(text, file).not.toMatch(/dangerouslySetInnerHTML|\.innerHTML\s*=(?!\s*'')|insertAdjacentHTML|document\.write\(/);
-    if (!file.startsWith('console/generated/')) expect(text.split('\n').length, file).toBeLessThanOrEqual(file.endsWith('.css') ? 700 : HARD_CAP);
+    const foreign = [...text.matchAll(/from '((?:\.\.\/)+(?:server|operator|cli|quickstart|test)\/[^']+)'/g)].map(
+      ([, to = '']) => to,
+    );
+    const allowed = (to: string) =>
+      /\/server\/contract\//.test(to) || (file === 'console/build.ts' && to.endsWith('/page-tokens.ts'));
+    expect(
+      foreign.filter((to) => !allowed(to)),
+      file,
+    ).toEqual([]);
+    expect(text, file).not.toMatch(
+      /dangerouslySetInnerHTML|\.innerHTML\s*=(?!\s*'')|insertAdjacentHTML|document\.write\(/,
+    );
+    if (!file.startsWith('console/generated/'))
+      expect(text.split('\n').length, file).toBeLessThanOrEqual(file.endsWith('.css') ? 700 : HARD_CAP);
   }
 });

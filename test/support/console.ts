@@ -29,6 +29,8 @@ export interface Credentials {
   password: string;
   realm?: string;
 }
+/** Tells what hangs from what is slow. */
+const PATIENCE_MS = 45_000;
 const ADMIN: Credentials = { username: 'admin', password: ADMIN_PASSWORD };
 
 /** A window of its own, signed in unless `as` is null. */
@@ -36,7 +38,11 @@ export async function openConsole(
   { server, browser }: { server: TestServer; browser: Browser },
   { as = ADMIN, ...options }: BrowserContextOptions & { as?: Credentials | null } = {},
 ): Promise<ConsolePage> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: 'reduce',
+    ...options,
+  });
   if (as) {
     const answer = await context.request.post(`${server.baseUrl}/admin/login`, { data: as });
     expect(answer.status()).toBe(204);
@@ -64,7 +70,11 @@ export async function openConsole(
       await page.goto(`${server.baseUrl}/admin/console${path}`);
     },
     async heading(name) {
-      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+      const there = page.getByRole('heading', { level: 1, name, exact: true });
+      await there.waitFor({ timeout: PATIENCE_MS }).catch(async (cause: unknown) => {
+        const main = await page.locator('main').innerText();
+        throw new Error(`${page.url()} has no heading ${name}:\n${main}\n${complaints().join('\n')}`, { cause });
+      });
     },
     async look(name) {
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
