@@ -119,6 +119,7 @@ function kindListed(kind: KindOf, file: string): string {
     ...(kind.entry.shape === 'map' && { inDocument: 'map' }),
     ...(kind.entry.groups && { inDocument: { by: kind.entry.groups.by, list: kind.entry.groups.list } }),
     ...(kind.searches.length > 0 && { searches: kind.searches }),
+    ...('builtIn' in kind.wire.shape && { builtIn: 'builtIn' }),
     resource: kind.entry.resource.kind,
     noun: kind.cli.plural ?? separateWords(section, '-'),
     ...(kind.form && { form: kind.form }),

@@ -3,6 +3,29 @@ import type { KindEntry } from '../kinds/entry.ts';
 
 export const declaredEntries: readonly KindEntry[] = [
   {
+    section: 'adminRoles',
+    kind: 'adminRole',
+    path: 'admin-roles',
+    one: 'an admin role',
+    many: 'admin roles',
+    label: 'admin role',
+    description: 'Admin roles; only from the operator’s own namespace',
+    read: 'admin-roles:read',
+    write: 'admin-roles:write',
+    key: 'name',
+    at: 'id',
+    builtIn: 'builtIn',
+    resource: 'Realm',
+    noun: 'admin-roles',
+    columns: [
+      { field: 'builtIn', head: 'built in', cell: 'boolean', shown: true },
+      { field: 'groups', head: 'groups', cell: 'list', shown: true },
+      { field: 'clients', head: 'clients', cell: 'list', shown: true },
+      { field: 'permissions', head: 'permissions', cell: 'list' },
+    ],
+    load: async () => (await import('../../server/contract/admin-roles.ts')).adminRoles,
+  },
+  {
     section: 'agents',
     kind: 'agent',
     path: 'agents',

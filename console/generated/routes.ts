@@ -1,6 +1,7 @@
 // Written by `npm run generate` from the contract.
 import { light } from '../api/light.ts';
 import type * as adminAccess from '../../server/contract/admin-access.ts';
+import type * as adminRoles from '../../server/contract/admin-roles.ts';
 import type * as agents from '../../server/contract/agents.ts';
 import type * as applications from '../../server/contract/applications.ts';
 import type * as authorizationServiceRoutes from '../../server/contract/authorization-service-routes.ts';
@@ -47,18 +48,18 @@ import type * as webhooks from '../../server/contract/webhooks.ts';
 import type * as workloadIdentity from '../../server/contract/workload-identity.ts';
 
 export const adminLogout = /* @__PURE__ */ light<typeof adminAccess.adminLogout>('POST', '/admin/logout', null);
-export const createAdminRole = /* @__PURE__ */ light<typeof adminAccess.createAdminRole>('POST', '/admin/realms/:realm/admin-roles', 'admin-roles:write');
-export const deleteAdminRole = /* @__PURE__ */ light<typeof adminAccess.deleteAdminRole>('DELETE', '/admin/realms/:realm/admin-roles/:id', 'admin-roles:write');
-export const getAdminRole = /* @__PURE__ */ light<typeof adminAccess.getAdminRole>('GET', '/admin/realms/:realm/admin-roles/:id', 'admin-roles:read');
 export const getAdminSession = /* @__PURE__ */ light<typeof adminAccess.getAdminSession>('GET', '/admin/session', null);
 export const getClientAdminRoles = /* @__PURE__ */ light<typeof adminAccess.getClientAdminRoles>('GET', '/admin/realms/:realm/clients/:id/admin-roles', 'admin-roles:read');
 export const getUserAdminRoles = /* @__PURE__ */ light<typeof adminAccess.getUserAdminRoles>('GET', '/admin/realms/:realm/users/:userId/admin-roles', 'admin-roles:read');
-export const listAdminRoles = /* @__PURE__ */ light<typeof adminAccess.listAdminRoles>('GET', '/admin/realms/:realm/admin-roles', 'admin-roles:read');
 export const listPermissions = /* @__PURE__ */ light<typeof adminAccess.listPermissions>('GET', '/admin/realms/:realm/admin-roles/permissions', 'admin-roles:read');
-export const putAdminRole = /* @__PURE__ */ light<typeof adminAccess.putAdminRole>('PUT', '/admin/realms/:realm/admin-roles/:id', 'admin-roles:write');
 export const putClientAdminRoles = /* @__PURE__ */ light<typeof adminAccess.putClientAdminRoles>('PUT', '/admin/realms/:realm/clients/:id/admin-roles', 'admin-roles:write');
 export const putUserAdminRoles = /* @__PURE__ */ light<typeof adminAccess.putUserAdminRoles>('PUT', '/admin/realms/:realm/users/:userId/admin-roles', 'admin-roles:write');
 export const stepUpAdminSession = /* @__PURE__ */ light<typeof adminAccess.stepUpAdminSession>('POST', '/admin/session/step-up', null);
+export const createAdminRole = /* @__PURE__ */ light<typeof adminRoles.createAdminRole>('POST', '/admin/realms/:realm/admin-roles', 'admin-roles:write');
+export const deleteAdminRole = /* @__PURE__ */ light<typeof adminRoles.deleteAdminRole>('DELETE', '/admin/realms/:realm/admin-roles/:id', 'admin-roles:write');
+export const getAdminRole = /* @__PURE__ */ light<typeof adminRoles.getAdminRole>('GET', '/admin/realms/:realm/admin-roles/:id', 'admin-roles:read');
+export const listAdminRoles = /* @__PURE__ */ light<typeof adminRoles.listAdminRoles>('GET', '/admin/realms/:realm/admin-roles', 'admin-roles:read');
+export const putAdminRole = /* @__PURE__ */ light<typeof adminRoles.putAdminRole>('PUT', '/admin/realms/:realm/admin-roles/:id', 'admin-roles:write');
 export const activateAgent = /* @__PURE__ */ light<typeof agents.activateAgent>('POST', '/admin/realms/:realm/agents/:id/activate', 'agents:write');
 export const createAgent = /* @__PURE__ */ light<typeof agents.createAgent>('POST', '/admin/realms/:realm/agents', 'agents:write');
 export const deleteAgent = /* @__PURE__ */ light<typeof agents.deleteAgent>('DELETE', '/admin/realms/:realm/agents/:id', 'agents:write');

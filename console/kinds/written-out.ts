@@ -35,40 +35,6 @@ export const writtenOut: readonly KindEntry[] = [
     },
   },
   {
-    section: 'adminRoles',
-    kind: 'adminRole',
-    path: 'admin-roles',
-    one: 'an admin role',
-    many: 'admin roles',
-    label: 'admin role',
-    description: 'What administrators may do: permissions by name, for a whole realm or for single groups or clients',
-    read: 'admin-roles:read',
-    write: 'admin-roles:write',
-    key: 'name',
-    at: 'id',
-    resource: 'Realm',
-    noun: 'admin-roles',
-    builtIn: 'builtIn',
-    columns: [
-      { field: 'builtIn', head: 'built in', cell: 'boolean', shown: true },
-      { field: 'permissions', head: 'permissions', cell: 'list', shown: true },
-      { field: 'groups', head: 'limited to groups', cell: 'list', shown: true },
-      { field: 'clients', head: 'limited to clients', cell: 'list' },
-    ],
-    load: async () => {
-      const { AdminRoleDocument, AdminRoleInput, adminRoleRoutes } = await import(
-        '../../server/contract/admin-access.ts'
-      );
-      return {
-        routes: adminRoleRoutes,
-        input: AdminRoleInput,
-        fresh: { permissions: [], groups: null, clients: null },
-        names: { groups: 'group', clients: 'client' },
-        entry: { element: AdminRoleDocument },
-      };
-    },
-  },
-  {
     section: 'flows',
     kind: 'flow',
     path: 'flows',

@@ -1,6 +1,6 @@
 // The command palette: pages of this realm, other realms, and objects found on the server as the reader types.
 import { useQueries } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Header } from 'react-aria-components/Header';
@@ -17,10 +17,10 @@ import type { Row } from '../kinds/entry.ts';
 import { kindNow } from '../kinds/loaded.ts';
 import { nameOf, objectAddress } from '../kinds/pages.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
+import { useLater } from '../ui/later.ts';
 import { inRealm, realmAddress } from './addresses.ts';
 import { navEntries, useRealm } from './navigation.tsx';
 
-const PAUSE_MS = 200;
 const OF_EACH = 5;
 
 interface Entry {
@@ -88,7 +88,7 @@ function useObjects(realm: string | undefined, text: string): [string, Entry[]][
 function useEntries(text: string): [string, Entry[]][] {
   const may = useMay();
   const realm = useRealm();
-  const realms = useRealms();
+  const realms = useRealms(text);
   const objects = useObjects(realm, text);
   const wanted = text.toLowerCase();
   const pages = [...navEntries(may, realm), ...(realm === undefined ? [] : navEntries(may, undefined))]
@@ -107,12 +107,7 @@ function useEntries(text: string): [string, Entry[]][] {
 
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
-  const [asked, setAsked] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(text.trim()), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  const sections = useEntries(asked);
+  const sections = useEntries(useLater(text.trim()));
   return (
     <ModalOverlay className="veil" isOpen isDismissable onOpenChange={(open) => !open && onClose()}>
       <Modal className="modal palette">

@@ -12,6 +12,7 @@ import { type RealmSummary, realmsMatching, useRealms } from '../api/realms.ts';
 import { useMay } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { useLater } from '../ui/later.ts';
 import { realmAddress } from './addresses.ts';
 import { togglePinned, usePinnedRealms, useRecentRealms } from './kept-realms.ts';
 import { useRealm } from './navigation.tsx';
@@ -42,7 +43,7 @@ function Choices({ onChosen }: { onChosen: () => void }) {
   const may = useMay();
   const pinned = usePinnedRealms();
   const recent = useRecentRealms();
-  const realms = useRealms();
+  const realms = useRealms(useLater(text.trim()));
   const all = realms.data?.body ?? [];
   const byName = new Map(all.map((one) => [one.realm, one]));
   const found = (names: readonly string[]) => names.flatMap((name) => byName.get(name) ?? []);

@@ -2,7 +2,7 @@
 // Does not own: the admin sign-in otherwise (admin-sign-in.test.ts), required actions (sign-in.test.ts).
 // Implements: decisions "Admin authentication": a browser gets a sign-in page.
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { putUserAdminRoles } from '../../server/contract/admin-access.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';

@@ -20,9 +20,9 @@ export default function Realms() {
   const may = useMay();
   const [search] = useSearchParams();
   const [path, navigate] = useLocation();
-  const realms = useRealms();
   const pinned = usePinnedRealms();
   const q = search.get('q') ?? '';
+  const realms = useRealms(q);
   const all = realms.data?.body ?? [];
   const found = q === '' ? all : realmsMatching(all, q);
   const ordered =
