@@ -1,6 +1,6 @@
-// Writes what the console knows of the contract without loading it: each route's address and permission with its types
-// (console/generated/routes.ts), and each declared kind's names and columns (console/generated/kinds.ts). A schema is loaded
-// where a page needs it, so that the console's first page is small.
+// Writes what the console knows of the contract without loading it: each route's address and permission with its types, and
+// each declared kind's names and columns (the folder console/generated). A schema is loaded where a page needs it, so that the
+// console's first page is small.
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -11,6 +11,8 @@ import { isInstant } from './contract/names.ts';
 import type { Route } from './contract/route.ts';
 import { wordsOfField } from './contract/section.ts';
 
+/** A module's name in the text that is written. */
+const quotedFile = (file: string): string => `'${file}'`;
 const HEAD = '// Written by `npm run generate` from the contract.\n';
 /** The callers that sign in at the console. */
 const CALLERS = ['administrator', 'admin-session'];
@@ -61,8 +63,8 @@ function printed(value: unknown): string {
 
 function routesListed(found: readonly Found[]): string {
   const modules = [...new Set(found.map(({ module }) => module))].sort();
-  return `${HEAD}import { light } from '../api/light.ts';
-${modules.map((module) => `import type * as ${variable(module)} from '../../server/contract/${module}.ts';\n`).join('')}
+  return `${HEAD}import { light } from ${quotedFile('../api/light.ts')};
+${modules.map((module) => `import type * as ${variable(module)} from ${quotedFile(`../../server/contract/${module}.ts`)};\n`).join('')}
 ${found
   .map(({ module, name, route: { method, path: at, permission, reach, fresh } }) => {
     const more = { ...(reach !== undefined && { reach: true }), ...(fresh && { fresh }) };
@@ -130,12 +132,12 @@ function kindListed(kind: KindOf, file: string): string {
       ? `    columns: [\n${value.map((column) => `      ${printed(column)},\n`).join('')}    ],\n`
       : `    ${name}: ${printed(value)},\n`,
   );
-  return `  {\n${lines.join('')}    load: async () => (await import('../../server/contract/${file}')).${section},\n  },\n`;
+  return `  {\n${lines.join('')}    load: async () => (await import(${quotedFile(`../../server/contract/${file}`)})).${section},\n  },\n`;
 }
 
 function kindsListed(fileOf: ReadonlyMap<unknown, string>): string {
   const listed = Object.values<KindOf>(declaredKinds).map((kind) => kindListed(kind, fileOf.get(kind) ?? ''));
-  return `${HEAD}import type { KindEntry } from '../kinds/entry.ts';
+  return `${HEAD}import type { KindEntry } from ${quotedFile('../kinds/entry.ts')};
 
 export const declaredEntries: readonly KindEntry[] = [
 ${listed.join('')}];

@@ -1,6 +1,7 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 import { z } from 'zod';
 import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
+import { clientForm } from './client-form.ts';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { anyObject, ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, text } from './names.ts';
 import { GrantType } from './oauth.ts';
@@ -204,76 +205,7 @@ export const clients = kind({
   problems: ['privilege-escalation', 'in-use'],
   reach: { list: 'rows', get: { client: 'id' }, put: { client: 'id' } },
   describe: { remove: 'Delete a client with its grants and consents' },
-  form: {
-    lead: 'Applications that sign people in, and services that get tokens for themselves',
-    groups: [
-      { title: 'General', fields: ['clientId', 'name', 'description', 'enabled'] },
-      {
-        title: 'Authentication',
-        help: 'How the client proves itself, and which tokens it gets',
-        fields: ['tokenEndpointAuthMethod', 'secret', 'jwks', 'jwksUri', 'grantTypes', 'serviceAccountRoles'],
-      },
-      { title: 'Addresses', fields: ['redirectUris', 'postLogoutRedirectUris', 'webOrigins'] },
-      {
-        title: 'Scopes and consent',
-        fields: [
-          'defaultClientScopes',
-          'optionalClientScopes',
-          'consentRequired',
-          'idTokenUserinfoClaims',
-          'allowedResources',
-        ],
-      },
-      {
-        title: 'What people see',
-        help: 'As they sign in and as they are asked for consent',
-        fields: ['logoUri', 'clientUri', 'policyUri', 'tosUri'],
-      },
-      {
-        title: 'Signing in and out',
-        fields: ['flowOverride', 'backchannelLogoutUri', 'frontchannelLogoutUri'],
-      },
-      {
-        title: 'Tokens',
-        fields: [
-          'accessTokenTtlSeconds',
-          'refreshTokenTtlSeconds',
-          'subjectType',
-          'sectorIdentifierUri',
-          'idTokenSignedResponseAlg',
-          'accessTokenSignedResponseAlg',
-          'userinfoSignedResponseAlg',
-        ],
-      },
-      {
-        title: 'Security',
-        fields: [
-          'requirePkce',
-          'requirePushedAuthorizationRequests',
-          'requireSignedRequestObject',
-          'requestObjectSigningAlg',
-          'requestUris',
-          'dpopBoundAccessTokens',
-          'tokenExchangeImpersonation',
-          'mayActClient',
-        ],
-      },
-    ],
-    fields: {
-      tokenEndpointAuthMethod: { label: 'Proves itself by' },
-      clientUri: { label: 'Home page' },
-      policyUri: { label: 'Privacy policy' },
-      tosUri: { label: 'Terms of service' },
-      logoUri: { label: 'Logo' },
-      flowOverride: { label: 'Flow instead of the realm’s' },
-      requirePkce: { label: 'PKCE is needed' },
-      requirePushedAuthorizationRequests: { label: 'Pushed authorization requests are needed' },
-      requireSignedRequestObject: { label: 'Signed request objects are needed' },
-      dpopBoundAccessTokens: { label: 'Tokens are bound to a key (DPoP)' },
-      consentRequired: { label: 'People are asked for consent' },
-      idTokenUserinfoClaims: { label: 'ID tokens hold what userinfo says' },
-    },
-  },
+  form: clientForm,
   example: {
     clientId: 'shop',
     name: 'The shop',

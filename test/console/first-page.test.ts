@@ -3,8 +3,8 @@
 // Implements: decisions "Console".
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAdminRole } from '../../server/contract/admin-roles.ts';
 import { putUserAdminRoles } from '../../server/contract/admin-access.ts';
+import { createAdminRole } from '../../server/contract/admin-roles.ts';
 import type { Permission } from '../../server/contract/permissions.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createUser, setPassword } from '../../server/contract/users.ts';
