@@ -107,7 +107,7 @@ test('docs/design.md names only features that are there', () => {
 });
 
 test('docs/development.md names only files that are there', () => {
-  const files = globSync('{server,operator,cli,test}/**/*.ts', { cwd: root }).map((file) => `/${file}`);
+  const files = globSync('{server,operator,cli,console,test}/**/*.ts', { cwd: root }).map((file) => `/${file}`);
   // but for the files of the example, which stand above what is in them
   const text = read('docs/development.md').replaceAll(/^`[^`\n]+`[^\n]*:$/gm, '');
   const named = [...text.matchAll(/`([a-z][\w./-]*\.ts)`/g)].map(([, name = '']) => name);
