@@ -12,6 +12,12 @@ const MOST = 1000;
 export const useRealms = (q = ''): Read<typeof listRealms> =>
   useRead(listRealms, { query: { limit: MOST, ...(q !== '' && { q }) } }, { keep: true });
 
+/** Those with the text in a name, before the server has looked for it. */
+export const realmsWith = (realms: readonly RealmSummary[], text: string): RealmSummary[] =>
+  realms.filter(({ realm, displayName }) =>
+    `${realm} ${displayName}`.toLowerCase().includes(text.trim().toLowerCase()),
+  );
+
 /** A name that is the text comes first, then those that begin with it. */
 export function realmsMatching(realms: readonly RealmSummary[], text: string): RealmSummary[] {
   const wanted = text.trim().toLowerCase();

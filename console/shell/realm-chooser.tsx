@@ -8,7 +8,7 @@ import { Menu, MenuItem, MenuSection } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { SearchField } from 'react-aria-components/SearchField';
 import { Link } from 'wouter';
-import { type RealmSummary, realmsMatching, useRealms } from '../api/realms.ts';
+import { type RealmSummary, realmsMatching, realmsWith, useRealms } from '../api/realms.ts';
 import { useMay } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -43,8 +43,10 @@ function Choices({ onChosen }: { onChosen: () => void }) {
   const may = useMay();
   const pinned = usePinnedRealms();
   const recent = useRecentRealms();
-  const realms = useRealms(useLater(text.trim()));
-  const all = realms.data?.body ?? [];
+  const asked = useLater(text.trim());
+  const realms = useRealms(asked);
+  const isSettled = asked === text.trim() && !realms.isPlaceholderData;
+  const all = isSettled ? (realms.data?.body ?? []) : realmsWith(realms.data?.body ?? [], text);
   const byName = new Map(all.map((one) => [one.realm, one]));
   const found = (names: readonly string[]) => names.flatMap((name) => byName.get(name) ?? []);
   const sections: [string, RealmSummary[]][] =
