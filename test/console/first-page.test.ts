@@ -74,7 +74,8 @@ test('an ended session is told on the page, which is there again after the sign-
     method: 'POST', headers: { 'x-xsrf-token': decodeURIComponent(/XSRF-TOKEN=([^;]+)/.exec(document.cookie)[1]) },
   }).then(({ status }) => status)`);
   expect(ended).toBe(204);
-  await page.getByRole('link', { name: 'Roles', exact: true }).click();
+  // by script, as the dialog may have come before it
+  await page.evaluate(`[...document.querySelectorAll('nav a')].find((one) => one.textContent === 'Roles').click()`);
   const dialog = page.getByRole('alertdialog', { name: 'Your session ended' });
   await dialog.waitFor();
   await dialog.getByRole('link', { name: 'Sign in again' }).click();

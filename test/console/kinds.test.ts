@@ -18,6 +18,8 @@ let server: TestServer;
 let browser: Browser;
 const realm = 'acme';
 const params = { realm };
+/** Forty pages, each loaded anew. */
+const EVERY_KIND_MS = 900_000;
 /** Markup, a closing quote, direction marks that are allowed in texts. */
 const HOSTILE = `"><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>{{7*7}}`;
 beforeAll(async () => {
@@ -30,21 +32,31 @@ afterAll(async () => {
   await server?.stop();
 });
 
-test('each kind has a list and a form, without a complaint of the browser', async () => {
-  const { page, open, look, complaints, close } = await openConsole({ server, browser });
-  for (const { path, section } of [...declaredEntries, ...writtenOut].filter((entry) => !entry.ofClient)) {
-    await open(`/realms/${realm}/${path}`);
-    await page.locator('table, .empty').first().waitFor();
-    expect(complaints(), section).toEqual([]);
-    if (section === 'authorizationServices') continue;
-    await open(`/realms/${realm}/${path}/new`);
-    await page.getByRole('button', { name: 'Review and create' }).waitFor();
-    expect(complaints(), `${section}, the form`).toEqual([]);
-    if (['clients', 'identityProviders', 'adminRoles', 'claims'].includes(section))
-      await look(`the form of ${section}`);
-  }
-  await close();
-});
+test(
+  'each kind has a list and a form, without a complaint of the browser',
+  async () => {
+    const { page, open, look, complaints, close } = await openConsole({ server, browser });
+    for (const { path, section } of [...declaredEntries, ...writtenOut].filter((entry) => !entry.ofClient)) {
+      await open(`/realms/${realm}/${path}`);
+      await page
+        .locator('.table-box table, .empty')
+        .first()
+        .waitFor({ timeout: 45_000 })
+        .catch(async (cause) => {
+          throw new Error(`${section}: ${await page.locator('body').innerText()}`, { cause });
+        });
+      expect(complaints(), section).toEqual([]);
+      if (section === 'authorizationServices') continue;
+      await open(`/realms/${realm}/${path}/new`);
+      await page.getByRole('button', { name: 'Review and create' }).waitFor();
+      expect(complaints(), `${section}, the form`).toEqual([]);
+      if (['clients', 'identityProviders', 'adminRoles', 'claims'].includes(section))
+        await look(`the form of ${section}`);
+    }
+    await close();
+  },
+  EVERY_KIND_MS,
+);
 
 test('a client is created after its plan, searched for, and edited; what was not changed is not sent', async () => {
   const { page, open, heading, look, close } = await openConsole({ server, browser });
