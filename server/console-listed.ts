@@ -47,8 +47,9 @@ async function readContract(root: string): Promise<{ routes: Found[]; fileOf: Re
 }
 
 /** `client-scopes` → `clientScopes` */
+/** No route has this name, as one has the name of its module (`search`). */
 const variable = (module: string): string =>
-  module.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  `${module.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Contract`;
 const quoted = (text: string): string =>
   text.includes("'") ? JSON.stringify(text) : `'${text.replaceAll('\\', '\\\\')}'`;
 /** Printed as the formatter does, on one line. */

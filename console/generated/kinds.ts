@@ -191,6 +191,7 @@ export const declaredEntries: readonly KindEntry[] = [
       { field: 'clientUri', head: 'client uri', cell: 'text' },
       { field: 'policyUri', head: 'policy uri', cell: 'text' },
       { field: 'tosUri', head: 'tos uri', cell: 'text' },
+      { field: 'clientAssertionAudience', head: 'client assertion audience', cell: 'text' },
       { field: 'postLogoutRedirectUris', head: 'post logout redirect uris', cell: 'list' },
       { field: 'backchannelLogoutUri', head: 'backchannel logout uri', cell: 'text' },
       { field: 'frontchannelLogoutUri', head: 'frontchannel logout uri', cell: 'text' },

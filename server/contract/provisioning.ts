@@ -92,7 +92,7 @@ export const UnusedClient = z
   .meta({ id: 'UnusedClient' });
 export type UnusedClient = z.infer<typeof UnusedClient>;
 
-export const listUnusedClients = route({
+export const listUnusedRegisteredClients = route({
   method: 'GET',
   path: `${at}/unused-clients`,
   tag,

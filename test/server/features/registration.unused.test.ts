@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
-import { listUnusedClients, putProvisioning } from '../../../server/contract/provisioning.ts';
+import { listUnusedRegisteredClients, putProvisioning } from '../../../server/contract/provisioning.ts';
 import { basic, makeRealm, post } from '../../support/clients.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -48,7 +48,7 @@ test('registered clients that got no tokens for long are listed, page by page', 
   await works(busy);
   // the session of before has ended
   const admin = await server.signIn({ username: 'admin', password: ADMIN_PASSWORD });
-  const unused = async (query: object = {}) => (await admin.call(listUnusedClients, { params, query })).body ?? [];
+  const unused = async (query: object = {}) => (await admin.call(listUnusedRegisteredClients, { params, query })).body ?? [];
   await expect
     .poll(async () => (await unused()).map(({ clientId, name, lastUsedAt }) => [clientId, name, lastUsedAt]))
     .toEqual([

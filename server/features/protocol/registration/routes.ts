@@ -97,7 +97,7 @@ export function provisioningRoutes(app: FastifyInstance, provisioning: Provision
     const rows = await provisioning.tokens(params.realm, cursorId(query.cursor), query.limit + 1);
     return page({ request, reply }, rows, query.limit, (token) => [token.id]);
   });
-  bind(app, admin.listUnusedClients, async ({ params, query, request, reply }) => {
+  bind(app, admin.listUnusedRegisteredClients, async ({ params, query, request, reply }) => {
     const { days, limit } = query;
     const [after] = decodeCursor(query.cursor, 1) ?? [];
     const rows = await provisioning.unused(params.realm, { days, after, limit: limit + 1 });
