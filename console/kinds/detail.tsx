@@ -69,6 +69,9 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
                 )
               }
             />
+            {entry.section === 'clients' && (
+              <ButtonLink to={`${objectAddress(realm, entry, row, of)}/token-preview`}>Preview tokens</ButtonLink>
+            )}
             {mayWrite && isFormed(entry) && !(isBuiltIn && entry.section === 'adminRoles') && (
               <ButtonLink to={`${objectAddress(realm, entry, row, of)}/edit`} variant="primary" icon="edit">
                 Edit

@@ -182,12 +182,13 @@ function columnsOf(entry: KindEntry, chosen: readonly string[] | undefined): Tab
   ];
 }
 
-function ColumnChoice({
+/** @param entry its columns */
+export function ColumnChoice({
   entry,
   chosen,
   onChange,
 }: {
-  entry: KindEntry;
+  entry: Pick<KindEntry, 'columns'>;
   chosen: readonly string[];
   onChange: (fields: string[]) => void;
 }) {

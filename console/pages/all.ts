@@ -3,5 +3,13 @@ import { kindPages } from '../kinds/pages.tsx';
 import { overviewPages } from './overview/pages.ts';
 import type { ConsolePage } from './page.ts';
 import { settingsPages } from './settings/pages.ts';
+import { tokenPreviewPages } from './token-preview/pages.ts';
+import { userPages } from './users/pages.ts';
 
-export const allPages: readonly ConsolePage[] = [...overviewPages, ...settingsPages, ...kindPages];
+export const allPages: readonly ConsolePage[] = [
+  ...overviewPages,
+  ...settingsPages,
+  ...userPages,
+  ...tokenPreviewPages,
+  ...kindPages,
+];

@@ -27,8 +27,8 @@ export interface TableProps<T> {
   columns: readonly TableColumn<T>[];
   rows: readonly T[];
   idOf: (row: T) => string;
-  /** The page of the row's object. */
-  to?: (row: T) => string;
+  /** The page of the row's object, if it has one. */
+  to?: (row: T) => string | undefined;
   /** Instead of a page: what opening a row does. */
   onOpen?: (row: T) => void;
   /** Rows can be selected. */
@@ -42,6 +42,8 @@ export interface TableProps<T> {
 /** The ids of the selected rows; "all" is all that are shown. */
 const idsOf = (selection: Selection, all: readonly string[]): ReadonlySet<string> =>
   selection === 'all' ? new Set(all) : new Set([...selection].map(String));
+
+const linkOf = (to: string | undefined) => (to === undefined ? {} : { href: to });
 
 export function Table<T>({ label, columns, rows, idOf, to, onOpen, selected, onSelect, empty, stale }: TableProps<T>) {
   const byId = new Map(rows.map((row) => [idOf(row), row]));
@@ -79,7 +81,7 @@ export function Table<T>({ label, columns, rows, idOf, to, onOpen, selected, onS
         </TableHeader>
         <TableBody renderEmptyState={() => empty ?? <p className="empty">There is nothing here.</p>}>
           {rows.map((row) => (
-            <Row key={idOf(row)} id={idOf(row)} {...(to && { href: to(row) })} data-action={onOpen ? true : undefined}>
+            <Row key={idOf(row)} id={idOf(row)} {...linkOf(to?.(row))} data-action={onOpen ? true : undefined}>
               {onSelect && (
                 <Cell>
                   <Checkbox slot="selection" label="Select the row" hideLabel />

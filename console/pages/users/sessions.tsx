@@ -1,0 +1,297 @@
+// A user's live sessions, and what applications may do while the user is signed out.
+import { useState } from 'react';
+import type { OutputOf } from '../../api/client.ts';
+import { useRead, useWrite } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import {
+  endOfflineSession,
+  endSession,
+  endUserSessions,
+  listOfflineSessions,
+  listUserSessions,
+} from '../../generated/routes.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
+import { Badge, Chips } from '../../ui/badge.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Loading, ProblemNote } from '../../ui/state.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+import { useAddressState } from './addresses.ts';
+import { Confirm } from './confirm.tsx';
+import type { UserTab } from './user.tsx';
+
+const PAGE_ROWS = 50;
+type Of = Pick<UserTab, 'realm' | 'user'>;
+type Session = OutputOf<typeof listUserSessions>[number];
+type Offline = OutputOf<typeof listOfflineSessions>[number];
+
+export default function Sessions({ realm, user }: UserTab) {
+  const may = useMay();
+  return (
+    <div className="stack">
+      <Live realm={realm} user={user} />
+      {may(realm, 'sessions:read') && <WhileSignedOut realm={realm} user={user} />}
+    </div>
+  );
+}
+
+const browsers: readonly [RegExp, string][] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrome\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+  [/curl\//, 'curl'],
+];
+const systems: readonly [RegExp, string][] = [
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+];
+/** `Firefox on Linux`; the header itself where it names neither. */
+export function browserWords(userAgent: string | null): string {
+  if (userAgent === null) return 'unknown browser';
+  const find = (list: readonly [RegExp, string][]) => list.find(([test]) => test.test(userAgent))?.[1];
+  const words = [find(browsers), find(systems)].filter((one) => one !== undefined).join(' on ');
+  return words === '' ? userAgent : words;
+}
+
+function Live({ realm, user }: Of) {
+  const may = useMay();
+  const { search, address } = useAddressState();
+  const cursor = search.get('sessions') ?? undefined;
+  const params = { realm, userId: user.id };
+  const sessions = useRead(
+    listUserSessions,
+    { params, query: { limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) } },
+    { keep: true },
+  );
+  const [ended, setEnded] = useState<Session | 'all'>();
+  const rows = sessions.data?.body ?? [];
+  return (
+    <Panel
+      title="Live sessions"
+      plain
+      actions={
+        <>
+          <AsCommand
+            quiet
+            commands={() => ({
+              realmctl: `realmctl sessions end --user '${user.username.replaceAll("'", "'\\''")}' -r ${realm}`,
+              curl: curlOf(listUserSessions, params),
+            })}
+          />
+          {may.partly(realm, 'sessions:write') && (
+            <Button small onPress={() => setEnded('all')}>
+              End all
+            </Button>
+          )}
+        </>
+      }
+    >
+      {sessions.error && <ProblemNote problem={sessions.error} retry={() => void sessions.refetch()} />}
+      {!sessions.data && !sessions.error && <Loading lines={4} />}
+      {sessions.data && (
+        <Table
+          label="Live sessions"
+          rows={rows}
+          idOf={({ id }) => id}
+          stale={sessions.isPlaceholderData}
+          columns={[
+            {
+              id: 'browser',
+              head: 'browser',
+              cell: ({ userAgent, impersonator }) => (
+                <span className="row">
+                  <span title={userAgent ?? undefined}>{browserWords(userAgent)}</span>
+                  {impersonator !== null && (
+                    <Badge tone="warn">
+                      acted in by <bdi>{impersonator}</bdi>
+                    </Badge>
+                  )}
+                </span>
+              ),
+            },
+            { id: 'address', head: 'address', cell: ({ ipAddress }) => <code>{ipAddress ?? '–'}</code> },
+            { id: 'clients', head: 'applications', cell: ({ clients }) => <Chips items={clients} most={3} /> },
+            { id: 'started', head: 'began', cell: ({ startedAt }) => <Time ms={startedAt} /> },
+            { id: 'seen', head: 'last seen', cell: ({ lastSeenAt }) => <Time ms={lastSeenAt} /> },
+            { id: 'expires', head: 'ends', cell: ({ expiresAt }) => <Time ms={expiresAt} /> },
+            { id: 'level', head: 'level', numeric: true, cell: ({ levelOfAssurance }) => levelOfAssurance },
+            ...(may(realm, 'sessions:write')
+              ? [
+                  {
+                    id: 'actions',
+                    head: 'actions',
+                    cell: (row: Session) => (
+                      <IconButton
+                        label={`End the session in ${browserWords(row.userAgent)}`}
+                        icon="close"
+                        small
+                        onPress={() => setEnded(row)}
+                      />
+                    ),
+                  },
+                ]
+              : []),
+          ]}
+          empty={<p className="hint pad">The user is signed in nowhere.</p>}
+        />
+      )}
+      {rows.length > 0 && (sessions.data?.nextCursor !== undefined || cursor !== undefined) && (
+        <div className="content">
+          <Pager
+            shown={rows.length}
+            total={sessions.data?.total}
+            first={cursor === undefined ? undefined : address({ sessions: undefined })}
+            next={
+              sessions.data?.nextCursor === undefined
+                ? undefined
+                : address({ sessions: decodeURIComponent(sessions.data.nextCursor) })
+            }
+          />
+        </div>
+      )}
+      {ended === 'all' && <EndAll realm={realm} user={user} onClose={() => setEnded(undefined)} />}
+      {ended !== undefined && ended !== 'all' && (
+        <EndOne realm={realm} session={ended} onClose={() => setEnded(undefined)} />
+      )}
+    </Panel>
+  );
+}
+
+function EndAll({ realm, user, onClose }: Of & { onClose: () => void }) {
+  const end = useWrite(endUserSessions);
+  return (
+    <Confirm
+      title={`End all sessions of ${user.username}?`}
+      action="End all"
+      isBusy={end.isPending}
+      problem={end.error}
+      onClose={onClose}
+      onConfirm={() =>
+        end.mutate(
+          { params: { realm, userId: user.id } },
+          {
+            onSuccess: () => {
+              say('Ended all sessions of the user.');
+              onClose();
+            },
+          },
+        )
+      }
+    >
+      <p>All tokens end too, those for offline access included. The user can sign in again.</p>
+    </Confirm>
+  );
+}
+
+function EndOne({ realm, session, onClose }: { realm: string; session: Session; onClose: () => void }) {
+  const end = useWrite(endSession);
+  return (
+    <Confirm
+      title="End this session?"
+      action="End the session"
+      isBusy={end.isPending}
+      problem={end.error}
+      onClose={onClose}
+      onConfirm={() =>
+        end.mutate(
+          { params: { realm, id: session.id } },
+          {
+            onSuccess: () => {
+              say('Ended the session.');
+              onClose();
+            },
+          },
+        )
+      }
+    >
+      <p>
+        The session in {browserWords(session.userAgent)} ends, with its tokens. Applications that can be told are told.
+      </p>
+    </Confirm>
+  );
+}
+
+function WhileSignedOut({ realm, user }: Of) {
+  const may = useMay();
+  const mayWrite = may(realm, 'sessions:write');
+  const params = { realm, userId: user.id };
+  const offline = useRead(listOfflineSessions, { params, query: { limit: PAGE_ROWS } });
+  const end = useWrite(endOfflineSession);
+  const [ended, setEnded] = useState<Offline>();
+  const rows = offline.data?.body ?? [];
+  const close = () => {
+    end.reset();
+    setEnded(undefined);
+  };
+  return (
+    <Panel title="Offline access" lead="Applications that may act for the user while the user is signed out." plain>
+      {offline.error && <ProblemNote problem={offline.error} retry={() => void offline.refetch()} />}
+      {!offline.data && !offline.error && <Loading lines={2} />}
+      {offline.data && (
+        <Table
+          label="Offline access"
+          rows={rows}
+          idOf={({ id }) => id}
+          columns={[
+            { id: 'client', head: 'application', cell: ({ clientName, clientId }) => <bdi>{clientName ?? clientId}</bdi> },
+            { id: 'scopes', head: 'scopes', cell: ({ scopes }) => <Chips items={scopes} most={4} /> },
+            { id: 'started', head: 'began', cell: ({ startedAt }) => <Time ms={startedAt} /> },
+            { id: 'used', head: 'last used', cell: ({ lastRefreshedAt }) => <Time ms={lastRefreshedAt} /> },
+            { id: 'expires', head: 'ends', cell: ({ expiresAt }) => <Time ms={expiresAt} /> },
+            ...(mayWrite
+              ? [
+                  {
+                    id: 'actions',
+                    head: 'actions',
+                    cell: (row: Offline) => (
+                      <IconButton
+                        label={`End the offline access of ${row.clientName ?? row.clientId}`}
+                        icon="close"
+                        small
+                        onPress={() => setEnded(row)}
+                      />
+                    ),
+                  },
+                ]
+              : []),
+          ]}
+          empty={<p className="hint pad">No application has offline access for the user.</p>}
+        />
+      )}
+      {offline.data?.nextCursor !== undefined && (
+        <p className="hint pad">Only the newest {PAGE_ROWS} are shown. End some to see older ones.</p>
+      )}
+      {ended && (
+        <Confirm
+          title={`End the offline access of ${ended.clientName ?? ended.clientId}?`}
+          action="End it"
+          isBusy={end.isPending}
+          problem={end.error}
+          onClose={close}
+          onConfirm={() =>
+            end.mutate(
+              { params: { ...params, id: ended.id } },
+              {
+                onSuccess: () => {
+                  say('Ended the offline access.');
+                  close();
+                },
+              },
+            )
+          }
+        >
+          <p>Its refresh and access tokens end. The application has to send the user through a sign-in again.</p>
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

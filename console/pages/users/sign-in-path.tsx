@@ -1,0 +1,100 @@
+// The steps of a sign-in, numbered, and how it ends; the findings of the risk policy.
+import type { OutputOf } from '../../api/client.ts';
+import type { simulateSignIn } from '../../generated/routes.ts';
+import { Badge, Chips } from '../../ui/badge.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Panel } from '../../ui/page.tsx';
+
+type Simulation = OutputOf<typeof simulateSignIn>;
+export type SignInPath = Simulation['path'];
+export type Risk = NonNullable<Simulation['risk']>;
+
+const bound = {
+  realm: 'the flow of the realm',
+  client: 'the flow of the application',
+  request: 'the flow that was chosen here',
+} as const;
+const ends = {
+  'signed-in': { tone: 'good', words: 'signed in' },
+  refused: { tone: 'bad', words: 'refused' },
+  stuck: { tone: 'bad', words: 'stuck' },
+} as const;
+const kinds = { proof: 'proves', 'set-up': 'sets up first', action: 'required action' } as const;
+
+export function PathPanel({ title, path }: { title: string; path: SignInPath }) {
+  const end = ends[path.ends];
+  return (
+    <Panel
+      title={title}
+      lead={
+        <>
+          By the flow <bdi>{path.flow}</bdi>, {bound[path.boundBy]}.
+        </>
+      }
+      plain
+    >
+      <ol className="steps">
+        {path.steps.map((step, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+          <li key={at} className={step.able ? 'step ready' : 'step away'}>
+            <span className="tick">{step.able ? <Icon name="check" size={12} /> : <Icon name="close" size={12} />}</span>
+            <div className="stack tight">
+              <strong>
+                {at + 1}. {step.displayName}
+              </strong>
+              <p>{step.message}</p>
+              {step.others.length > 0 && (
+                <p className="row">
+                  Or instead:
+                  <Chips
+                    items={step.others.map(({ displayName, able }) => (able ? displayName : `${displayName} (not set up)`))}
+                  />
+                </p>
+              )}
+            </div>
+            <span className="row">
+              <Badge>{kinds[step.kind]}</Badge>
+              {!step.able && <Badge tone="bad">not possible</Badge>}
+            </span>
+          </li>
+        ))}
+      </ol>
+      <div className="content row">
+        <Badge tone={end.tone}>{end.words}</Badge>
+        <span>{path.message}</span>
+        {path.level !== null && <span className="soft">Level of assurance {path.level}.</span>}
+      </div>
+    </Panel>
+  );
+}
+
+const bands = { low: 'good', medium: 'warn', high: 'bad' } as const;
+const actions = { allow: 'allowed', step_up: 'a further factor is asked for', deny: 'refused' } as const;
+
+export function RiskBadge({ risk }: { risk: Risk }) {
+  return (
+    <Badge tone={bands[risk.band]}>
+      {risk.band} risk, {Math.round(risk.score * 100) / 100}
+    </Badge>
+  );
+}
+
+export function RiskFindings({ risk }: { risk: Risk }) {
+  return (
+    <div className="stack tight">
+      <p className="row">
+        <RiskBadge risk={risk} />
+        <span>The sign-in is {actions[risk.action]}.</span>
+      </p>
+      {risk.findings.length > 0 && (
+        <ul className="bullets">
+          {risk.findings.map(({ reason, message, points }) => (
+            <li key={reason}>
+              {message} <span className="soft">({points} points)</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,204 @@
+// What can be done with a user as a whole, in the head of the user's page.
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { useWrite } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { deleteLockout, deleteUser, eraseUser, putUser } from '../../generated/routes.ts';
+import { inRealm } from '../../shell/addresses.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { type Action, ActionMenu } from '../../ui/menu.tsx';
+import { say } from '../../ui/toast.tsx';
+import { usersAddress } from './addresses.ts';
+import { Confirm } from './confirm.tsx';
+import { Impersonate } from './impersonate.tsx';
+import { LinkDialog } from './link-dialog.tsx';
+import { PasswordDialog } from './password-dialog.tsx';
+import type { User } from './words.ts';
+
+type Asked = 'password' | 'link' | 'enabled' | 'unlock' | 'impersonate' | 'delete' | 'erase';
+
+interface Props {
+  realm: string;
+  user: User;
+  etag: string | undefined;
+  isLocked: boolean;
+}
+
+export function UserActions(props: Props) {
+  const { realm, user, isLocked } = props;
+  const may = useMay();
+  const [asked, setAsked] = useState<Asked>();
+  const mayWrite = may.partly(realm, 'users:write');
+  const ask = (what: Asked) => ({ onAction: () => setAsked(what) });
+  const all: (Action | false)[] = [
+    mayWrite && { id: 'link', label: 'Make a set-up link…', icon: 'key', ...ask('link') },
+    mayWrite && isLocked && { id: 'unlock', label: 'Unlock…', icon: 'check', ...ask('unlock') },
+    mayWrite && {
+      id: 'enabled',
+      label: user.enabled ? 'Disable…' : 'Enable…',
+      icon: user.enabled ? 'close' : 'check',
+      ...ask('enabled'),
+    },
+    may(realm, 'users:impersonate') && { id: 'impersonate', label: 'Act as the user…', icon: 'user', ...ask('impersonate') },
+    may.partly(realm, 'clients:read') && {
+      id: 'tokens',
+      label: 'Preview tokens',
+      icon: 'code',
+      to: inRealm(realm, 'users', user.id, 'token-preview'),
+    },
+    mayWrite && { id: 'delete', label: 'Delete…', icon: 'delete', danger: true, ...ask('delete') },
+    may(realm, 'users:write') && { id: 'erase', label: 'Erase…', icon: 'delete', danger: true, ...ask('erase') },
+  ];
+  const actions = all.filter((one) => one !== false);
+  const onClose = () => setAsked(undefined);
+  return (
+    <>
+      {mayWrite && (
+        <Button variant="primary" icon="key" onPress={() => setAsked('password')}>
+          Reset password
+        </Button>
+      )}
+      {actions.length > 0 && (
+        <ActionMenu label="More actions" actions={actions}>
+          <IconButton label="More actions" icon="more" />
+        </ActionMenu>
+      )}
+      {asked === 'password' && <PasswordDialog realm={realm} user={user} onClose={onClose} />}
+      {asked === 'link' && <LinkDialog realm={realm} user={user} onClose={onClose} />}
+      {asked === 'impersonate' && <Impersonate realm={realm} user={user} onClose={onClose} />}
+      {asked === 'enabled' && <Enabling {...props} onClose={onClose} />}
+      {asked === 'unlock' && <Unlock {...props} onClose={onClose} />}
+      {asked === 'delete' && <Delete {...props} onClose={onClose} />}
+      {asked === 'erase' && <Erase {...props} onClose={onClose} />}
+    </>
+  );
+}
+
+type Asking = Props & { onClose: () => void };
+const onlyIf = (etag: string | undefined) => (etag === undefined ? {} : { headers: { 'if-match': etag } });
+
+function Enabling({ realm, user, etag, onClose }: Asking) {
+  const put = useWrite(putUser);
+  const enabled = !user.enabled;
+  return (
+    <Confirm
+      title={`${enabled ? 'Enable' : 'Disable'} ${user.username}?`}
+      action={enabled ? 'Enable' : 'Disable'}
+      danger={!enabled}
+      isBusy={put.isPending}
+      problem={put.error}
+      onClose={onClose}
+      onConfirm={() =>
+        put.mutate(
+          { params: { realm, userId: user.id }, body: { enabled }, ...onlyIf(etag) },
+          {
+            onSuccess: () => {
+              say(enabled ? 'Enabled the user.' : 'Disabled the user and ended all sessions.');
+              onClose();
+            },
+          },
+        )
+      }
+    >
+      <p>
+        {enabled
+          ? 'The user can sign in again.'
+          : 'All sessions and tokens end now, and the user can’t sign in until an administrator enables them. The data of the user stays.'}
+      </p>
+    </Confirm>
+  );
+}
+
+export function Unlock({ realm, user, onClose }: Pick<Asking, 'realm' | 'user' | 'onClose'>) {
+  const unlock = useWrite(deleteLockout);
+  return (
+    <Confirm
+      title={`Unlock ${user.username}?`}
+      action="Unlock"
+      danger={false}
+      isBusy={unlock.isPending}
+      problem={unlock.error}
+      onClose={onClose}
+      onConfirm={() =>
+        unlock.mutate(
+          { params: { realm, userId: user.id } },
+          {
+            onSuccess: () => {
+              say('Unlocked the user.');
+              onClose();
+            },
+          },
+        )
+      }
+    >
+      <p>
+        The server forgets the failed sign-ins. The sign-in report shows where they came from; if they were not the
+        user’s, reset the password too.
+      </p>
+    </Confirm>
+  );
+}
+
+function Delete({ realm, user, etag, onClose }: Asking) {
+  const remove = useWrite(deleteUser);
+  const [, navigate] = useLocation();
+  return (
+    <Confirm
+      title={`Delete ${user.username}?`}
+      action="Delete"
+      isBusy={remove.isPending}
+      problem={remove.error}
+      onClose={onClose}
+      onConfirm={() =>
+        remove.mutate(
+          { params: { realm, userId: user.id }, ...onlyIf(etag) },
+          {
+            onSuccess: () => {
+              say('Deleted the user.');
+              navigate(usersAddress(realm));
+            },
+          },
+        )
+      }
+    >
+      <p>
+        The user, all sessions and all credentials are deleted. This can’t be undone. The audit log keeps the user’s
+        name; to replace it there too, erase the user instead.
+      </p>
+    </Confirm>
+  );
+}
+
+export function Erase({ realm, user, etag, onClose }: Omit<Asking, 'isLocked'>) {
+  const erase = useWrite(eraseUser);
+  const [, navigate] = useLocation();
+  const [typed, setTyped] = useState('');
+  return (
+    <Confirm
+      title={`Erase ${user.username}?`}
+      action="Erase"
+      isBusy={erase.isPending}
+      isDisabled={typed !== user.username}
+      problem={erase.error}
+      onClose={onClose}
+      onConfirm={() =>
+        erase.mutate(
+          { params: { realm, userId: user.id }, ...onlyIf(etag) },
+          {
+            onSuccess: () => {
+              say('Erased the user.');
+              navigate(usersAddress(realm));
+            },
+          },
+        )
+      }
+    >
+      <p>
+        The user and all that belongs to them are deleted, and a pseudonym takes the user’s place in every row of the
+        audit log and in waiting deliveries. This can’t be undone.
+      </p>
+      <TextField label={`Type ${user.username} to confirm`} value={typed} onChange={setTyped} mono />
+    </Confirm>
+  );
+}

@@ -1,0 +1,10 @@
+// Saves a text as a file of the reader's computer.
+export function saveFile(name: string, text: string, type = 'application/json'): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  // the browser reads the blob after the click
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
