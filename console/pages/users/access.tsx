@@ -1,10 +1,10 @@
 // What a user may do, and why: groups, roles with every way that the user has them, admin roles.
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callAll, type OutputOf, type ServerProblem } from '../../api/client.ts';
 import { keyOf, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { listUserRoles, putUser, removeUserRole } from '../../generated/routes.ts';
+import { getUser, listUserRoles, putUser, removeUserRole } from '../../generated/routes.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { inRealm } from '../../shell/addresses.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -34,6 +34,7 @@ function Groups({ realm, user, etag }: UserTab) {
   const mayWrite = may.partly(realm, 'users:write');
   const [added, setAdded] = useState<string | null>(null);
   const [round, setRound] = useState(0);
+  const client = useQueryClient();
   const put = useWrite(putUser);
   const save = (groups: string[], done: string) =>
     put.mutate(
@@ -47,6 +48,11 @@ function Groups({ realm, user, etag }: UserTab) {
           setAdded(null);
           setRound(round + 1);
           say(done);
+        },
+        // the next try is of the groups as they are now
+        onError: (problem) => {
+          if (problem.is('precondition-failed'))
+            void client.invalidateQueries({ queryKey: [realm, 'GET', getUser.path] });
         },
       },
     );

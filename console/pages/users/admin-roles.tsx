@@ -45,6 +45,9 @@ export function AdminRoles({ realm, user }: Pick<UserTab, 'realm' | 'user'>) {
           setRemoved(undefined);
           say(done);
         },
+        onError: (problem) => {
+          if (problem.is('precondition-failed')) void read.refetch();
+        },
       },
     );
   const added = role === null ? undefined : { role, realm: over };

@@ -52,7 +52,11 @@ export default function Agents({ realm, user }: UserTab) {
               },
             },
             { id: 'client', head: 'client', cell: ({ clientId }) => (clientId ? <bdi>{clientId}</bdi> : <None />) },
-            { id: 'due', head: 'review due', cell: ({ reviewDueAt }) => (reviewDueAt ? <Time ms={reviewDueAt} /> : <None />) },
+            {
+              id: 'due',
+              head: 'review due',
+              cell: ({ reviewDueAt }) => (reviewDueAt ? <Time ms={reviewDueAt} /> : <None />),
+            },
             { id: 'used', head: 'last used', cell: ({ lastUsedAt }) => <Time ms={lastUsedAt} /> },
           ]}
           empty={

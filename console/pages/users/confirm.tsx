@@ -36,11 +36,7 @@ export function Confirm({
       footer={
         <>
           <Button onPress={onClose}>Cancel</Button>
-          <Button
-            variant={danger ? 'danger primary' : 'primary'}
-            isDisabled={isBusy || isDisabled}
-            onPress={onConfirm}
-          >
+          <Button variant={danger ? 'danger primary' : 'primary'} isDisabled={isBusy || isDisabled} onPress={onConfirm}>
             {isBusy ? 'Asking the server…' : action}
           </Button>
         </>

@@ -28,7 +28,11 @@ export default function Consents({ realm, user }: UserTab) {
           rows={consents.data.body ?? []}
           idOf={({ clientId }) => clientId}
           columns={[
-            { id: 'client', head: 'application', cell: ({ clientName, clientId }) => <bdi>{clientName ?? clientId}</bdi> },
+            {
+              id: 'client',
+              head: 'application',
+              cell: ({ clientName, clientId }) => <bdi>{clientName ?? clientId}</bdi>,
+            },
             { id: 'scopes', head: 'scopes', cell: ({ scopes }) => <Chips items={scopes} most={5} /> },
             { id: 'resources', head: 'for', cell: ({ resources }) => <Chips items={resources} most={3} /> },
             { id: 'claims', head: 'further claims', cell: ({ claims }) => <Chips items={claims} most={5} /> },

@@ -111,11 +111,7 @@ export default function ImportUsers({ params: { realm } }: PageProps) {
         </Note>
       )}
       {chosen && !progress && (
-        <Panel
-          title={chosen.name}
-          lead={`${count(chosen.rows.length, 'user')}, as ${kindWords[chosen.kind]}.`}
-          plain
-        >
+        <Panel title={chosen.name} lead={`${count(chosen.rows.length, 'user')}, as ${kindWords[chosen.kind]}.`} plain>
           <Preview rows={chosen.rows} />
           <div className="content stack">
             <Toggle

@@ -147,11 +147,7 @@ function UserTable({ realm }: { realm: string }) {
   const select = (ids: ReadonlySet<string>) => {
     const here = new Map(rows.map(({ id, username }) => [id, username]));
     setSelected(
-      (before) =>
-        new Map([
-          ...[...before].filter(([id]) => !here.has(id)),
-          ...[...here].filter(([id]) => ids.has(id)),
-        ]),
+      (before) => new Map([...[...before].filter(([id]) => !here.has(id)), ...[...here].filter(([id]) => ids.has(id))]),
     );
   };
   const active = activeFilters(filters);

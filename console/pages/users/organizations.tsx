@@ -39,15 +39,9 @@ export default function Organizations({ realm, user }: UserTab) {
   return (
     <Panel title="Organizations" plain>
       <div className="content list-tools">
-        <Find
-          label="Find organizations"
-          value={q}
-          onChange={(text) => change({ org: text, orgs: undefined })}
-        />
+        <Find label="Find organizations" value={q} onChange={(text) => change({ org: text, orgs: undefined })} />
       </div>
-      {organizations.error && (
-        <ProblemNote problem={organizations.error} retry={() => void organizations.refetch()} />
-      )}
+      {organizations.error && <ProblemNote problem={organizations.error} retry={() => void organizations.refetch()} />}
       {!organizations.data && !organizations.error && <Loading lines={4} />}
       {organizations.data && (
         <Table
@@ -60,7 +54,8 @@ export default function Organizations({ realm, user }: UserTab) {
             {
               id: 'display',
               head: 'display name',
-              cell: ({ displayName }) => (displayName ? <bdi>{String(displayName)}</bdi> : <span className="none">–</span>),
+              cell: ({ displayName }) =>
+                displayName ? <bdi>{String(displayName)}</bdi> : <span className="none">–</span>,
             },
             {
               id: 'member',

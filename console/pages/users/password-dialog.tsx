@@ -2,13 +2,13 @@
 import { type FormEvent, useId, useState } from 'react';
 import { useWrite } from '../../api/queries.ts';
 import { setPassword } from '../../generated/routes.ts';
+import { curlOf } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Note, ProblemNote } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
-import { curlOf } from '../../kinds/commands.ts';
 import { PasswordFields } from './password-fields.tsx';
 import type { User } from './words.ts';
 

@@ -131,11 +131,7 @@ function Form({
               : `${count(Object.keys(changes).length, 'field is', 'fields are')} changed.`}
           </span>
           {Object.keys(changes).length > 0 && <Button onPress={discard}>Discard</Button>}
-          <Button
-            type="submit"
-            variant="primary"
-            isDisabled={Object.keys(changes).length === 0 || save.isPending}
-          >
+          <Button type="submit" variant="primary" isDisabled={Object.keys(changes).length === 0 || save.isPending}>
             {save.isPending ? 'Saving…' : 'Save'}
           </Button>
         </div>

@@ -65,7 +65,7 @@ export default function Report({ realm, user }: UserTab) {
           <Verdict realm={realm} user={user} report={found} />
           <PathPanel title="The steps of a sign-in now" path={found.path} />
           <Attempts attempts={found.attempts} />
-          <Simulation realm={realm} user={user} />
+          <Simulation realm={realm} user={user} clientId={clientId} />
         </>
       )}
     </div>
@@ -129,7 +129,11 @@ function Attempts({ attempts }: { attempts: SignInReport['attempts'] }) {
           idOf={({ id }) => id}
           columns={[
             { id: 'at', head: 'when', cell: ({ at }) => <Time ms={at} /> },
-            { id: 'outcome', head: 'outcome', cell: ({ outcome }) => <Badge tone={outcomes[outcome]}>{outcome}</Badge> },
+            {
+              id: 'outcome',
+              head: 'outcome',
+              cell: ({ outcome }) => <Badge tone={outcomes[outcome]}>{outcome}</Badge>,
+            },
             {
               id: 'message',
               head: 'what happened',
@@ -141,7 +145,11 @@ function Attempts({ attempts }: { attempts: SignInReport['attempts'] }) {
               ),
             },
             { id: 'risk', head: 'risk', cell: ({ risk }) => (risk ? <RiskBadge risk={risk} /> : <Nothing />) },
-            { id: 'client', head: 'application', cell: ({ clientId }) => (clientId ? <bdi>{clientId}</bdi> : <Nothing />) },
+            {
+              id: 'client',
+              head: 'application',
+              cell: ({ clientId }) => (clientId ? <bdi>{clientId}</bdi> : <Nothing />),
+            },
             {
               id: 'address',
               head: 'address',

@@ -242,7 +242,11 @@ function WhileSignedOut({ realm, user }: Of) {
           rows={rows}
           idOf={({ id }) => id}
           columns={[
-            { id: 'client', head: 'application', cell: ({ clientName, clientId }) => <bdi>{clientName ?? clientId}</bdi> },
+            {
+              id: 'client',
+              head: 'application',
+              cell: ({ clientName, clientId }) => <bdi>{clientName ?? clientId}</bdi>,
+            },
             { id: 'scopes', head: 'scopes', cell: ({ scopes }) => <Chips items={scopes} most={4} /> },
             { id: 'started', head: 'began', cell: ({ startedAt }) => <Time ms={startedAt} /> },
             { id: 'used', head: 'last used', cell: ({ lastRefreshedAt }) => <Time ms={lastRefreshedAt} /> },

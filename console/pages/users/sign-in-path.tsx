@@ -37,7 +37,9 @@ export function PathPanel({ title, path }: { title: string; path: SignInPath }) 
         {path.steps.map((step, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
           <li key={at} className={step.able ? 'step ready' : 'step away'}>
-            <span className="tick">{step.able ? <Icon name="check" size={12} /> : <Icon name="close" size={12} />}</span>
+            <span className="tick">
+              {step.able ? <Icon name="check" size={12} /> : <Icon name="close" size={12} />}
+            </span>
             <div className="stack tight">
               <strong>
                 {at + 1}. {step.displayName}
@@ -47,7 +49,9 @@ export function PathPanel({ title, path }: { title: string; path: SignInPath }) 
                 <p className="row">
                   Or instead:
                   <Chips
-                    items={step.others.map(({ displayName, able }) => (able ? displayName : `${displayName} (not set up)`))}
+                    items={step.others.map(({ displayName, able }) =>
+                      able ? displayName : `${displayName} (not set up)`,
+                    )}
                   />
                 </p>
               )}

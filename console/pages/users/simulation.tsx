@@ -24,16 +24,14 @@ const bands = [
 const levels = ['1', '2', '3'].map((id) => ({ id, label: `Level ${id}` }));
 
 interface Situation {
-  clientId: string;
   flow: string;
   ipAddress: string;
   riskBand: string;
   level: string;
   newBrowser: boolean;
 }
-/** The names in the address; `try` says that a situation is shown. */
+/** As the address has it; `try` says that a situation is shown. */
 const situationOf = (search: URLSearchParams): Situation => ({
-  clientId: search.get('client') ?? '',
   flow: search.get('flow') ?? '',
   ipAddress: search.get('ip') ?? '',
   riskBand: search.get('risk') ?? '',
@@ -41,7 +39,7 @@ const situationOf = (search: URLSearchParams): Situation => ({
   newBrowser: search.get('browser') === 'new',
 });
 
-function queryOf({ clientId, flow, ipAddress, riskBand, level, newBrowser }: Situation) {
+function queryOf({ flow, ipAddress, riskBand, level, newBrowser }: Situation, clientId: string) {
   return {
     ...(clientId !== '' && { clientId }),
     ...(flow !== '' && { flow }),
@@ -52,7 +50,8 @@ function queryOf({ clientId, flow, ipAddress, riskBand, level, newBrowser }: Sit
   };
 }
 
-export function Simulation({ realm, user }: Pick<UserTab, 'realm' | 'user'>) {
+/** @param clientId of the application that the page is about; '' is none */
+export function Simulation({ realm, user, clientId }: Pick<UserTab, 'realm' | 'user'> & { clientId: string }) {
   const may = useMay();
   const { search, change } = useAddressState();
   const shown = situationOf(search);
@@ -60,14 +59,13 @@ export function Simulation({ realm, user }: Pick<UserTab, 'realm' | 'user'>) {
   const [now, setNow] = useState(shown);
   const set = (changes: Partial<Situation>) => setNow((before) => ({ ...before, ...changes }));
   const params = { realm, userId: user.id };
-  const result = useRead(simulateSignIn, { params, query: queryOf(shown) }, { enabled: isShown });
+  const result = useRead(simulateSignIn, { params, query: queryOf(shown, clientId) }, { enabled: isShown });
   const faults = faultsOf(result.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const { clientId, flow, ipAddress, riskBand, level, newBrowser } = now;
+    const { flow, ipAddress, riskBand, level, newBrowser } = now;
     change({
       try: '1',
-      client: clientId,
       flow,
       ip: ipAddress.trim(),
       risk: riskBand,
@@ -85,22 +83,12 @@ export function Simulation({ realm, user }: Pick<UserTab, 'realm' | 'user'>) {
         actions={
           <AsCommand
             quiet
-            commands={() => ({ curl: curlOf(simulateSignIn, params, undefined, queryOf(now)) })}
+            commands={() => ({ curl: curlOf(simulateSignIn, params, undefined, queryOf(now, clientId)) })}
           />
         }
       >
         <form className="stack" onSubmit={submit} noValidate>
           <div className="columns wide">
-            {may.partly(realm, 'clients:read') && (
-              <ReferenceField
-                realm={realm}
-                kind="client"
-                label="Application"
-                value={now.clientId || null}
-                onChange={(value) => set({ clientId: value ?? '' })}
-                fault={faults.get('clientId')}
-              />
-            )}
             {may(realm, 'flows:read') && (
               <ReferenceField
                 realm={realm}

@@ -1,9 +1,12 @@
 // What can be done with a user as a whole, in the head of the user's page.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import type { AnyRoute, InputOf, ServerProblem } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { deleteLockout, deleteUser, eraseUser, putUser } from '../../generated/routes.ts';
+import { deleteLockout, deleteUser, eraseUser, getUser, listUsers, putUser } from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { TextField } from '../../ui/fields.tsx';
@@ -40,7 +43,12 @@ export function UserActions(props: Props) {
       icon: user.enabled ? 'close' : 'check',
       ...ask('enabled'),
     },
-    may(realm, 'users:impersonate') && { id: 'impersonate', label: 'Act as the user…', icon: 'user', ...ask('impersonate') },
+    may(realm, 'users:impersonate') && {
+      id: 'impersonate',
+      label: 'Act as the user…',
+      icon: 'user',
+      ...ask('impersonate'),
+    },
     may.partly(realm, 'clients:read') && {
       id: 'tokens',
       label: 'Preview tokens',
@@ -76,9 +84,24 @@ export function UserActions(props: Props) {
 }
 
 type Asking = Props & { onClose: () => void };
+/** Deletes or erases, and leaves the page before anything asks for the user again. */
+function useRemoval<R extends AnyRoute>(route: R, realm: string, done: string) {
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  return useMutation<unknown, ServerProblem, InputOf<R>>({
+    mutationFn: (input) => call(route, input),
+    onSuccess: async () => {
+      say(done);
+      navigate(usersAddress(realm));
+      await client.invalidateQueries({ queryKey: [realm, 'GET', listUsers.path] });
+    },
+  });
+}
+
 const onlyIf = (etag: string | undefined) => (etag === undefined ? {} : { headers: { 'if-match': etag } });
 
 function Enabling({ realm, user, etag, onClose }: Asking) {
+  const client = useQueryClient();
   const put = useWrite(putUser);
   const enabled = !user.enabled;
   return (
@@ -96,6 +119,11 @@ function Enabling({ realm, user, etag, onClose }: Asking) {
             onSuccess: () => {
               say(enabled ? 'Enabled the user.' : 'Disabled the user and ended all sessions.');
               onClose();
+            },
+            // the next try is of the user as it is now
+            onError: (problem) => {
+              if (problem.is('precondition-failed'))
+                void client.invalidateQueries({ queryKey: [realm, 'GET', getUser.path] });
             },
           },
         )
@@ -141,8 +169,7 @@ export function Unlock({ realm, user, onClose }: Pick<Asking, 'realm' | 'user' |
 }
 
 function Delete({ realm, user, etag, onClose }: Asking) {
-  const remove = useWrite(deleteUser);
-  const [, navigate] = useLocation();
+  const remove = useRemoval(deleteUser, realm, 'Deleted the user.');
   return (
     <Confirm
       title={`Delete ${user.username}?`}
@@ -150,17 +177,7 @@ function Delete({ realm, user, etag, onClose }: Asking) {
       isBusy={remove.isPending}
       problem={remove.error}
       onClose={onClose}
-      onConfirm={() =>
-        remove.mutate(
-          { params: { realm, userId: user.id }, ...onlyIf(etag) },
-          {
-            onSuccess: () => {
-              say('Deleted the user.');
-              navigate(usersAddress(realm));
-            },
-          },
-        )
-      }
+      onConfirm={() => remove.mutate({ params: { realm, userId: user.id }, ...onlyIf(etag) })}
     >
       <p>
         The user, all sessions and all credentials are deleted. This can’t be undone. The audit log keeps the user’s
@@ -171,8 +188,7 @@ function Delete({ realm, user, etag, onClose }: Asking) {
 }
 
 export function Erase({ realm, user, etag, onClose }: Omit<Asking, 'isLocked'>) {
-  const erase = useWrite(eraseUser);
-  const [, navigate] = useLocation();
+  const erase = useRemoval(eraseUser, realm, 'Erased the user.');
   const [typed, setTyped] = useState('');
   return (
     <Confirm
@@ -182,17 +198,7 @@ export function Erase({ realm, user, etag, onClose }: Omit<Asking, 'isLocked'>) 
       isDisabled={typed !== user.username}
       problem={erase.error}
       onClose={onClose}
-      onConfirm={() =>
-        erase.mutate(
-          { params: { realm, userId: user.id }, ...onlyIf(etag) },
-          {
-            onSuccess: () => {
-              say('Erased the user.');
-              navigate(usersAddress(realm));
-            },
-          },
-        )
-      }
+      onConfirm={() => erase.mutate({ params: { realm, userId: user.id }, ...onlyIf(etag) })}
     >
       <p>
         The user and all that belongs to them are deleted, and a pseudonym takes the user’s place in every row of the

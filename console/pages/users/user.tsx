@@ -41,16 +41,15 @@ function tabsOf(may: May, of: UserTab): Tab[] {
       {
         id: 'profile',
         label: 'Profile',
-        content: () => <Profile realm={realm} read={{ body: user, etag, status: 200, nextCursor: undefined, total: undefined }} />,
+        content: () => (
+          <Profile realm={realm} read={{ body: user, etag, status: 200, nextCursor: undefined, total: undefined }} />
+        ),
       },
     ],
     [true, { id: 'ways', label: 'Ways to sign in', content: () => <SignInWays {...of} /> }],
     [true, { id: 'report', label: 'Sign-in report', content: () => <Report {...of} /> }],
     [true, { id: 'access', label: 'Groups and roles', content: () => <Access {...of} /> }],
-    [
-      may.partly(realm, 'sessions:read'),
-      { id: 'sessions', label: 'Sessions', content: () => <Sessions {...of} /> },
-    ],
+    [may.partly(realm, 'sessions:read'), { id: 'sessions', label: 'Sessions', content: () => <Sessions {...of} /> }],
     [may(realm, 'users:read'), { id: 'consents', label: 'Consents', content: () => <Consents {...of} /> }],
     [
       may(realm, 'organizations:read'),
@@ -58,10 +57,7 @@ function tabsOf(may: May, of: UserTab): Tab[] {
     ],
     [may(realm, 'agents:read'), { id: 'agents', label: 'Agents', content: () => <Agents {...of} /> }],
     [may(realm, 'events:read'), { id: 'activity', label: 'Activity', content: () => <Activity {...of} /> }],
-    [
-      may(realm, 'users:read'),
-      { id: 'data', label: 'Personal data', content: () => <PersonalData {...of} /> },
-    ],
+    [may(realm, 'users:read'), { id: 'data', label: 'Personal data', content: () => <PersonalData {...of} /> }],
   ];
   return all.filter(([shown]) => shown).map(([, tab]) => tab);
 }
