@@ -1,11 +1,10 @@
 // Addresses of users' pages, and changes of the address that a page is at.
 import { useLocation, useSearchParams } from 'wouter';
 import { inRealm } from '../../shell/addresses.ts';
+import type { Changes } from './filters.ts';
 
 export const usersAddress = (realm: string): string => inRealm(realm, 'users');
 export const userAddress = (realm: string, userId: string): string => inRealm(realm, 'users', userId);
-
-export type Changes = Readonly<Record<string, string | undefined>>;
 
 /** The query of the address, and the same address with some of it changed; '' and undefined remove a name. */
 export function useAddressState() {

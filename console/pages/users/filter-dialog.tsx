@@ -5,8 +5,7 @@ import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import type { Changes } from './addresses.ts';
-import type { Filters } from './filters.ts';
+import type { Changes, Filters } from './filters.ts';
 
 export function FilterDialog({
   realm,

@@ -1,5 +1,6 @@
 // The filters of the list of users as its address has them, and as the API has them.
-import type { Changes } from './addresses.ts';
+/** Changes of an address’s query; '' and undefined remove a name. */
+export type Changes = Readonly<Record<string, string | undefined>>;
 
 export type UserState = 'enabled' | 'disabled' | 'locked';
 export interface Filters {

@@ -1,9 +1,9 @@
 // A file of users as rows for the API: a JSON array, a JSON object a line, or CSV with a line of names. Each row has the line
 // or number by which its writer finds it again.
-import type { InputOf } from '../../api/client.ts';
-import type { importUsers } from '../../generated/routes.ts';
+import type { z } from 'zod';
+import type { UserRow } from '../../../server/contract/user-import.ts';
 
-export type ImportRow = NonNullable<InputOf<typeof importUsers>['body']>[number];
+export type ImportRow = z.input<typeof UserRow>;
 export interface FileRow {
   /** `line 12`, `user 3` */
   at: string;

@@ -1,12 +1,10 @@
 // The fields of a user as the realm's user profile declares them, for forms; and a form's edits as the body of a request.
-import type { OutputOf } from '../../api/client.ts';
-import type { getUserProfile } from '../../generated/routes.ts';
+import type { ProfileAttribute as Attribute, UserProfile } from '../../../server/contract/user-profile.ts';
+import type { User } from '../../../server/contract/users.ts';
 import type { Row } from '../../kinds/entry.ts';
 import type { Field, FieldType } from '../../kinds/fields.ts';
-import type { User } from './words.ts';
 
-export type Profile = OutputOf<typeof getUserProfile>;
-type Attribute = Profile['attributes'][number];
+export type Profile = Pick<UserProfile, 'attributes' | 'unmanagedAttributes'>;
 
 export interface UserField extends Field {
   /** The reader sees it, and can't change it. */
