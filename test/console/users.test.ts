@@ -1,5 +1,5 @@
 // Owns: the users' desk: finding, creating, changing, helping, many at once, and an administrator who sees one group alone.
-// Does not own: files and forms as pure functions (user-rows.test.ts), the frame (first-page.test.ts).
+// Does not own: files and forms as pure functions (user-rows.unit.test.ts), the frame (first-page.test.ts).
 // Implements: decisions "Console".
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

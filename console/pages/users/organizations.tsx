@@ -23,6 +23,11 @@ const PAGE_ROWS = 10;
 /** Users whose names begin alike. */
 const ALIKE = 100;
 
+interface Organization {
+  id: string;
+  name: string;
+}
+
 export default function Organizations({ realm, user }: UserTab) {
   const { search, address, change } = useAddressState();
   const q = search.get('org') ?? '';
@@ -35,6 +40,7 @@ export default function Organizations({ realm, user }: UserTab) {
     },
     { keep: true },
   );
+  const [left, setLeft] = useState<Organization>();
   const rows = organizations.data?.body ?? [];
   return (
     <Panel title="Organizations" plain>
@@ -61,7 +67,12 @@ export default function Organizations({ realm, user }: UserTab) {
               id: 'member',
               head: 'membership',
               cell: ({ id, name }) => (
-                <Membership realm={realm} user={user} organization={{ id: String(id), name: String(name) }} />
+                <Membership
+                  realm={realm}
+                  user={user}
+                  organization={{ id: String(id), name: String(name) }}
+                  onLeave={() => setLeft({ id: String(id), name: String(name) })}
+                />
               ),
             },
           ]}
@@ -94,7 +105,44 @@ export default function Organizations({ realm, user }: UserTab) {
           />
         </div>
       )}
+      {left && <Leave realm={realm} user={user} organization={left} onClose={() => setLeft(undefined)} />}
     </Panel>
+  );
+}
+
+function Leave({
+  realm,
+  user,
+  organization: { id, name },
+  onClose,
+}: {
+  realm: string;
+  user: User;
+  organization: Organization;
+  onClose: () => void;
+}) {
+  const remove = useWrite(removeMember);
+  return (
+    <Confirm
+      title={`Take ${user.username} out of ${name}?`}
+      action="Take out"
+      isBusy={remove.isPending}
+      problem={remove.error}
+      onClose={onClose}
+      onConfirm={() =>
+        remove.mutate(
+          { params: { realm, id, userId: user.id } },
+          {
+            onSuccess: () => {
+              onClose();
+              say(`Took the user out of ${name}.`);
+            },
+          },
+        )
+      }
+    >
+      <p>The user stays in the realm, and tokens name the organization no longer.</p>
+    </Confirm>
   );
 }
 
@@ -102,14 +150,16 @@ function Membership({
   realm,
   user,
   organization: { id, name },
+  onLeave,
 }: {
   realm: string;
   user: User;
-  organization: { id: string; name: string };
+  organization: Organization;
+  /** The question is asked outside of the table, which would take its keys. */
+  onLeave: () => void;
 }) {
   const may = useMay();
   const mayWrite = may(realm, 'organizations:write');
-  const [leaves, setLeaves] = useState(false);
   const members = useRead(listUsers, {
     params: { realm },
     query: {
@@ -119,7 +169,6 @@ function Membership({
     },
   });
   const add = useWrite(addMember);
-  const remove = useWrite(removeMember);
   const params = { realm, id, userId: user.id };
   if (members.error) return <span className="fault">{members.error.message}</span>;
   if (!members.data) return <span className="soft">…</span>;
@@ -133,7 +182,7 @@ function Membership({
           aria-label={isMember ? `Take the user out of ${name}` : `Make the user a member of ${name}`}
           isDisabled={add.isPending}
           onPress={() => {
-            if (isMember) setLeaves(true);
+            if (isMember) onLeave();
             else add.mutate({ params }, { onSuccess: () => say(`Made the user a member of ${name}.`) });
           }}
         >
@@ -144,28 +193,6 @@ function Membership({
         <span className="fault" role="alert">
           {add.error.message}
         </span>
-      )}
-      {leaves && (
-        <Confirm
-          title={`Take ${user.username} out of ${name}?`}
-          action="Take out"
-          isBusy={remove.isPending}
-          problem={remove.error}
-          onClose={() => setLeaves(false)}
-          onConfirm={() =>
-            remove.mutate(
-              { params },
-              {
-                onSuccess: () => {
-                  setLeaves(false);
-                  say(`Took the user out of ${name}.`);
-                },
-              },
-            )
-          }
-        >
-          <p>The user stays in the realm, and tokens name the organization no longer.</p>
-        </Confirm>
       )}
     </span>
   );
