@@ -233,10 +233,13 @@ test('the other tabs load, and markup in names and values stays text', async () 
     await look(`the tab ${tab}`);
   }
   await open(`${at('dora')}?tab=organizations`);
-  await page.getByRole('button', { name: 'Make the user a member of globex' }).click();
-  await page.getByRole('button', { name: 'Take the user out of globex' }).waitFor();
+  await page.getByRole('button', { name: 'Add to globex' }).click();
+  await page.getByRole('button', { name: 'Take out of globex' }).waitFor();
   await open(`${at('dora')}?tab=data`);
-  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export' }).click(),
+  ]);
   expect(file.suggestedFilename()).toBe(`acme-${idOf('dora')}.json`);
   expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
   expect(complaints()).toEqual([]);
@@ -264,7 +267,9 @@ test('many users at once: refusals are listed, and stop no other one', async () 
   await page.getByRole('checkbox', { name: 'Select all rows' }).click();
   await server.admin.call(putUser, { params: { realm, userId: body?.[0]?.id ?? '' }, body: { username: 'bulk-0' } });
   await page.route(`**/users/${body?.[0]?.id}`, (route) =>
-    route.request().method() === 'DELETE' ? route.fulfill({ status: 403, json: { title: 'Refused' } }) : route.fallback(),
+    route.request().method() === 'DELETE'
+      ? route.fulfill({ status: 403, json: { title: 'Refused' } })
+      : route.fallback(),
   );
   await page.getByRole('button', { name: 'Actions' }).click();
   await page.getByRole('menuitem', { name: 'Delete…' }).click();
@@ -375,7 +380,10 @@ test('a reader finds nothing to change, and the pages fit a phone', async () => 
     { as, viewport: { width: 390, height: 844 } },
   );
   const tooWide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-  const paths = [`/realms/${realm}/users`, ...['profile', 'ways', 'report', 'access'].map((tab) => `${at('ana')}?tab=${tab}`)];
+  const paths = [
+    `/realms/${realm}/users`,
+    ...['profile', 'ways', 'report', 'access'].map((tab) => `${at('ana')}?tab=${tab}`),
+  ];
   for (const path of paths) {
     await open(path);
     await page.locator('h1').waitFor();

@@ -179,14 +179,14 @@ function Membership({
       {mayWrite && (
         <Button
           small
-          aria-label={isMember ? `Take the user out of ${name}` : `Make the user a member of ${name}`}
+          aria-label={isMember ? `Take out of ${name}` : `Add to ${name}`}
           isDisabled={add.isPending}
           onPress={() => {
             if (isMember) onLeave();
             else add.mutate({ params }, { onSuccess: () => say(`Made the user a member of ${name}.`) });
           }}
         >
-          {isMember ? 'Remove' : 'Add'}
+          {isMember ? 'Take out' : 'Add'}
         </Button>
       )}
       {add.error && (

@@ -60,12 +60,12 @@ export function UserFields({
               context={{ realm, faults, isDisabled: isDisabled || field.isReadOnly }}
             />
           )}
-          {field.name === 'email' && may(realm, 'users:write') && (
+          {field.name === 'email' && (
             <Toggle
               label="The address is verified"
               help="Codes and links go to verified addresses alone."
               isSelected={values.emailVerified === true}
-              isDisabled={isDisabled}
+              isDisabled={isDisabled || !may(realm, 'users:write')}
               onChange={(on) => onEdit('emailVerified', on)}
             />
           )}
