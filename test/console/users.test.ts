@@ -251,20 +251,20 @@ test('many users at once: refusals are listed, and stop no other one', async () 
   const { page, open, look, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}/users?q=bulk`);
   await page.getByRole('row', { name: /bulk-1/ }).waitFor();
-  await page.getByRole('checkbox', { name: 'Select all rows' }).click();
+  await page.getByRole('checkbox', { name: 'Select all rows' }).press('Space');
   await page.getByText('2 users selected').waitFor();
   await look('a selection');
   await page.getByRole('button', { name: 'Actions' }).click();
   await page.getByRole('menuitem', { name: 'Require actions…' }).click();
   const dialog = page.getByRole('alertdialog', { name: 'Require actions: 2 users' });
-  await dialog.getByRole('checkbox', { name: 'Accept the terms' }).click();
+  await dialog.getByRole('checkbox', { name: 'Accept the terms' }).press('Space');
   await look('actions on many users');
   await dialog.getByRole('button', { name: 'Require actions' }).click();
   await page.getByText('Require actions: done for 2 users.').waitFor();
   const { body } = await server.admin.call(listUsers, { params, query: { q: 'bulk' } });
   expect(body?.map(({ requiredActions }) => requiredActions.includes('TERMS'))).toEqual([true, true]);
 
-  await page.getByRole('checkbox', { name: 'Select all rows' }).click();
+  await page.getByRole('checkbox', { name: 'Select all rows' }).press('Space');
   await server.admin.call(putUser, { params: { realm, userId: body?.[0]?.id ?? '' }, body: { username: 'bulk-0' } });
   await page.route(`**/users/${body?.[0]?.id}`, (route) =>
     route.request().method() === 'DELETE'
