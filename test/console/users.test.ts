@@ -334,7 +334,7 @@ test('tokens are previewed from the client and from the user, with the origin of
   await open(`/realms/${realm}/clients/${made.body?.id}/token-preview?user=${idOf('ana')}&scope=openid+email`);
   await heading('Token preview');
   const idToken = page.getByRole('region', { name: 'ID token' });
-  await idToken.getByText('ana@example.com').waitFor();
+  await idToken.getByText(idOf('ana')).first().waitFor({ timeout: 15_000 });
   await look('a preview of tokens');
   await open(`${at('ana')}/token-preview`);
   await page.getByText('Choose an application').waitFor();
