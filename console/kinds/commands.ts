@@ -7,7 +7,8 @@ import { kindNow, type ObjectAddress, paramsOf } from './loaded.ts';
 import { nameOf } from './pages.tsx';
 
 /** As one word of a shell. */
-const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+export const word = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** A request with a token of the same administrator. */
@@ -27,12 +28,29 @@ const API_VERSION = 'realmkeeper.dev/v1alpha1';
 /** A Realm resource with the given section, as the realm's document has it. */
 export async function realmManifest(realm: string, spec: Row): Promise<string> {
   const { stringify } = await import('yaml');
-  return stringify({ apiVersion: API_VERSION, kind: 'Realm', metadata: { name: realm }, spec: { realm, ...spec } });
+  return stringify({
+    apiVersion: API_VERSION,
+    kind: 'Realm',
+    metadata: { name: realm },
+    spec: { realm, ...withoutSecrets(spec) },
+  });
 }
 
+/** Lists that the API writes as one text, and resources as lists. */
+const LISTS: ReadonlySet<string> = new Set(['eventTypes', 'scopes']);
+/** An object's fields as its own resource declares them. */
+export const specOf = ({ secret: _, id: __, ...fields }: Row): Row =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      LISTS.has(name) && typeof value === 'string' ? value.split(/[\s,]+/).filter((one) => one !== '') : value,
+    ]),
+  );
+
 /** A resource of a kind of its own: a Webhook, a WorkloadIdentity. */
-async function ownManifest(kind: string, realm: string, { secret: _, id: __, ...spec }: Row): Promise<string> {
+async function ownManifest(kind: string, realm: string, fields: Row): Promise<string> {
   const { stringify } = await import('yaml');
+  const spec = specOf(fields);
   const name = String(spec.name ?? spec.alias ?? `${realm}-${kind}`);
   const dns = name
     .toLowerCase()
@@ -47,9 +65,9 @@ async function ownManifest(kind: string, realm: string, { secret: _, id: __, ...
 }
 
 /** The manifest that declares an object. @param document the object as a document has it */
-function manifestOf(entry: KindEntry, realm: string, document: Row | undefined): Promise<string> | undefined {
+export function manifestOf(entry: KindEntry, realm: string, document: Row | undefined): Promise<string> | undefined {
   if (document === undefined || entry.resource === null) return undefined;
-  if (entry.resource === 'Realm') return realmManifest(realm, withoutSecrets(document));
+  if (entry.resource === 'Realm') return realmManifest(realm, document);
   const [object] = Object.values(document).flat();
   return typeof object === 'object' && object !== null ? ownManifest(entry.resource, realm, { ...object }) : undefined;
 }
@@ -126,7 +144,7 @@ export const documentCommand = (realm: string, document: Row): string =>
 
 const isSecret = (name: string): boolean => /^(secret|password)$|secret$/i.test(name);
 /** A command is copied and sent around: a secret that was typed is left out of it. */
-function withoutSecrets<T>(value: T): T {
+export function withoutSecrets<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutSecrets) as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -14,6 +14,8 @@ import { allKinds } from './all.ts';
 import { curlOf } from './commands.ts';
 import type { KindEntry, Row } from './entry.ts';
 import { kindNow, type ObjectAddress, paramsOf, useKind } from './loaded.ts';
+import { managedOf } from './managed.tsx';
+import { shortManager } from './managers.ts';
 import { listAddress, nameOf, objectAddress } from './pages.tsx';
 
 interface Dependent {
@@ -65,6 +67,7 @@ export default function Delete({
 }) {
   const { realm, of } = address;
   const name = nameOf(entry, row);
+  const manager = managedOf(row)?.get('');
   const may = useMay();
   const kind = useKind(entry);
   const client = useQueryClient();
@@ -118,6 +121,12 @@ export default function Delete({
     >
       {remove.error && <ProblemNote problem={remove.error} />}
       <p>It is gone at once, for everybody. This can’t be taken back here.</p>
+      {manager !== undefined && (
+        <Note tone="warn">
+          <strong>{shortManager(manager)} declares it.</strong>
+          <span>Its manager makes it again with its next run. Take it out of the declaration instead.</span>
+        </Note>
+      )}
       {dependents.isPending ? (
         <Loading lines={2} label="Looking for what depends on it" />
       ) : dependents.error ? (

@@ -20,9 +20,11 @@ import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { formFields, grouped } from './fields.ts';
 import { KindTable } from './list.tsx';
 import { useKind, useObject } from './loaded.ts';
-import { ManagedBadge, managedOf } from './managed.tsx';
+import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
+import { HeldBadge } from './managed-ways.tsx';
+import { shortManager } from './managers.ts';
 import { clientKinds, isFormed, listAddress, nameOf, objectAddress } from './pages.tsx';
-import { documentOf, secretsOf } from './plan.ts';
+import { declaredFields, documentOf, secretsOf } from './plan.ts';
 import { labelOf } from './words.ts';
 
 const Delete = lazy(() => import('./delete.tsx'));
@@ -37,6 +39,8 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
   const name = row ? nameOf(entry, row) : '…';
   const isBuiltIn = entry.builtIn !== undefined && row?.[entry.builtIn] === true;
   const mayWrite = entry.reach ? may.partly(realm, entry.write) : may(realm, entry.write);
+  const holdOf = useHolds(realm, managedOf(row) !== undefined && !entry.ofClient);
+  const hold = row && holdOf(holdableOf(entry, row));
   const own = clientKinds.filter(({ read }) => entry.section === 'clients' && may(realm, read));
   return (
     <Page
@@ -47,7 +51,8 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
             'enabled' in row &&
             (row.enabled ? <Badge tone="good">enabled</Badge> : <Badge tone="warn">disabled</Badge>)}
           {isBuiltIn && <Badge>built in</Badge>}
-          <ManagedBadge managed={managedOf(row)} />
+          <ManagedBadge managed={managedOf(row)} realm={realm} />
+          {hold && <HeldBadge hold={hold} />}
         </>
       }
       crumbs={[
@@ -148,20 +153,10 @@ function Inner({ entry, realm, of }: { entry: KindEntry; realm: string; of: stri
   );
 }
 
-/** What a manifest of the object would declare: what differs from a new one. */
-function declaredFields(entry: KindEntry, kind: LoadedKind, row: Row): Row {
-  const keys = [entry.key].flat();
-  return Object.fromEntries(
-    Object.entries(row).filter(
-      ([name, value]) =>
-        keys.includes(name) || (value !== null && JSON.stringify(value) !== JSON.stringify(kind.fresh?.[name])),
-    ),
-  );
-}
-
 /** All fields: those of the form in its groups, then those that the server writes. */
 function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row: Row }) {
   const secrets = secretsOf(kind);
+  const managed = managedOf(row);
   const [all, setAll] = useState(false);
   const fields = ordered(entry, formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets }));
   const inForm = new Set(fields.map(({ name }) => name));
@@ -195,7 +190,14 @@ function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row:
           <Facts
             facts={own.map(({ name, label, help: hint }) => ({
               name: label,
-              help: hint && <Help text={hint} />,
+              help: (
+                <>
+                  {hint && <Help text={hint} />}
+                  {managed?.has(name) && (
+                    <span className="declared"> Declared by {shortManager(managed.get(name) ?? '')}.</span>
+                  )}
+                </>
+              ),
               value: value(name),
             }))}
           />

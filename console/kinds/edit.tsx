@@ -6,22 +6,26 @@ import { useLocation } from 'wouter';
 import { type ConsoleAnswer, call, type ServerProblem } from '../api/client.ts';
 import type { PageProps } from '../pages/page.ts';
 import { realmAddress } from '../shell/addresses.ts';
+import { useFilters } from '../ui/filters.ts';
 import { Page } from '../ui/page.tsx';
 import { Loading, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
 import { titleOf } from './all.ts';
-import { editCommands } from './commands.ts';
+import { editCommands, objectCommands } from './commands.ts';
+import { asDeclared, copyOfObject } from './copied.ts';
 import { contractFaults, FaultNote, ordered } from './create.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { formFields, grouped } from './fields.ts';
 import { changedFields, FormActions, FormFields } from './form.tsx';
 import { paramsOf, readObject, useKind, useObject } from './loaded.ts';
-import { ManagedBadge, managedOf } from './managed.tsx';
+import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
+import { COPY_MODE, ManagedWays } from './managed-ways.tsx';
 import { CLIENTS, listAddress, nameOf, objectAddress } from './pages.tsx';
-import { documentOf, faultsOf, secretsOf } from './plan.ts';
+import { declaredFields, documentOf, faultsOf, secretsOf } from './plan.ts';
 import { Review } from './review.tsx';
 
 const Merge = lazy(() => import('./merge.tsx'));
+const Copy = lazy(async () => ({ default: (await import('./modify-and-copy.tsx')).CopyDialog }));
 
 export function EditPage({ entry, params }: PageProps & { entry: KindEntry }) {
   const { realm, key = '', clientId: of } = params;
@@ -35,7 +39,7 @@ export function EditPage({ entry, params }: PageProps & { entry: KindEntry }) {
     <Page
       title={`Edit ${name}`}
       narrow
-      badges={<ManagedBadge managed={managedOf(row)} />}
+      badges={<ManagedBadge managed={managedOf(row)} realm={realm} />}
       crumbs={[
         { label: realm, to: realmAddress(realm) },
         { label: titleOf(entry), to: listAddress(realm, entry, of) },
@@ -77,6 +81,11 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
   const [review, setReview] = useState(false);
   const [theirs, setTheirs] = useState<ConsoleAnswer<Row>>();
   const before = base.body ?? {};
+  const filters = useFilters();
+  const managed = managedOf(before);
+  const isCopy = managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value;
+  const thing = holdableOf(entry, before, owner);
+  const hold = useHolds(realm, managed !== undefined)(thing);
   const { put, upsert } = kind.routes;
   const schema = put?.body ?? kind.input;
   const groups = useMemo(
@@ -125,10 +134,31 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
   };
   const count = Object.keys(changes).length;
   const document = documentOf(entry, kind, { ...keys, ...changes }, owner);
+  const copy = () => copyOfObject(entry, kind, { realm, manager: managed?.get('') ?? '', owner }, before, changes);
   return (
     <form className="form" onSubmit={submit} noValidate>
       {faults.size > 0 && <FaultNote faults={faults} />}
       {save.error && !review && !theirs && <ProblemNote problem={save.error} quietFields />}
+      {managed && (
+        <ManagedWays
+          realm={realm}
+          managed={managed}
+          things={[thing]}
+          write={entry.write}
+          hold={hold}
+          isCopy={isCopy}
+          onMode={(on) => {
+            setEdits({});
+            filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
+          }}
+          commands={async () => {
+            const declared = documentOf(entry, kind, declaredFields(entry, kind, before), owner);
+            const commands = await objectCommands(entry, address, before, declared);
+            const manifest = await asDeclared(managed.get('') ?? '', commands.manifest);
+            return { ...commands, ...(manifest !== undefined && { manifest }) };
+          }}
+        />
+      )}
       <FormFields
         realm={realm}
         groups={groups}
@@ -136,15 +166,21 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
         edits={edits}
         onEdit={(name, value) => setEdits((now) => ({ ...now, [name]: value }))}
         faults={faults}
-        managed={managedOf(before)}
+        managed={managed}
+        isOpen={() => isCopy || hold !== undefined}
       />
       <FormActions
         cancel={objectAddress(realm, entry, before, of)}
-        submit="Review and save"
+        submit={isCopy ? 'Show the declaration' : 'Review and save'}
         isDisabled={count === 0}
         said={count === 0 ? 'Nothing is changed yet.' : `${count} ${count === 1 ? 'field is' : 'fields are'} changed.`}
       />
-      {review && (
+      {review && isCopy && (
+        <Suspense>
+          <Copy make={copy} onClose={() => setReview(false)} />
+        </Suspense>
+      )}
+      {review && !isCopy && (
         <Review
           title={`Save ${nameOf(entry, before)}`}
           realm={realm}

@@ -186,7 +186,7 @@ export function formFields(
   return fieldsOf(Object.fromEntries(written), { names, forms: withSecrets });
 }
 /** What a PUT accepts because a GET answers it, and ignores. */
-const ANSWERED = new Set(['id', 'realmId', 'createdAt', 'builtIn', 'updatedAt']);
+const ANSWERED = new Set(['id', 'realmId', 'createdAt', 'builtIn', 'updatedAt', 'managedBy']);
 
 /** The group of fields in a form. */
 export interface FieldGroup {

@@ -26,16 +26,28 @@ export interface FormProps {
   faults: ReadonlyMap<string, string>;
   isDisabled?: boolean;
   managed?: Managed | undefined;
+  /** A field of a manager that may be edited nevertheless. */
+  isOpen?: (field: string) => boolean;
 }
 
-export function FormFields({ realm, groups, before, edits, onEdit, faults, isDisabled = false, managed }: FormProps) {
+export function FormFields({
+  realm,
+  groups,
+  before,
+  edits,
+  onEdit,
+  faults,
+  isDisabled = false,
+  managed,
+  isOpen = () => false,
+}: FormProps) {
   return (
     <>
       {groups.map(({ title, help, fields }) => {
         const content = (
           <div className="form-group">
             {fields.map((field) => (
-              <ManagedField key={field.name} name={field.name} managed={managed}>
+              <ManagedField key={field.name} name={field.name} managed={managed} isOpen={isOpen(field.name)}>
                 {(isManaged) => (
                   <FieldInput
                     field={field}

@@ -21,6 +21,8 @@ import { CellValue } from './cells.tsx';
 import { listCommands } from './commands.ts';
 import type { KindEntry, Row } from './entry.ts';
 import { useKind } from './loaded.ts';
+import { ManagerCell, managedOf } from './managed.tsx';
+import { askingManagers } from './managers.ts';
 import { idOf, isFormed, listAddress, nameOf, objectAddress } from './pages.tsx';
 
 const PAGE_ROWS = 50;
@@ -79,11 +81,16 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
     }
     return next.size > 0 ? `${path}?${next}` : path;
   };
+  const list = loaded?.routes.list;
   const input = {
     params: { realm, ...(of !== undefined && { clientId: of }) },
-    query: { limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }), ...(entry.searches && q !== '' && { q }) },
+    query: {
+      limit: PAGE_ROWS,
+      ...(list && askingManagers(list)),
+      ...(cursor !== undefined && { cursor }),
+      ...(entry.searches && q !== '' && { q }),
+    },
   };
-  const list = loaded?.routes.list;
   const rows = useQuery({
     queryKey: list ? keyOf(list, input) : ['kind', entry.section],
     queryFn: ({ signal }) => {
@@ -96,6 +103,7 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
   const answer = rows.data;
   const found = (answer?.body ?? []) as Row[];
   const columns = columnsOf(entry, chosen);
+  const shown = found.some((row) => managedOf(row)) ? [...columns, MANAGER_COLUMN] : columns;
   const isWhole = q === '' && cursor === undefined;
   if (rows.error && !answer) return <ProblemNote problem={rows.error} retry={() => void rows.refetch()} />;
   return (
@@ -136,7 +144,7 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
       ) : (
         <Table
           label={titleOf(entry)}
-          columns={columns}
+          columns={shown}
           rows={found}
           idOf={(row) => idOf(entry, row)}
           to={(row) => objectAddress(realm, entry, row, of)}
@@ -163,6 +171,13 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
     </div>
   );
 }
+
+/** Shown where a manager declares an object of the page. */
+const MANAGER_COLUMN: TableColumn<Row> = {
+  id: ' managed',
+  head: 'declared by',
+  cell: (row) => <ManagerCell row={row} />,
+};
 
 function columnsOf(entry: KindEntry, chosen: readonly string[] | undefined): TableColumn<Row>[] {
   const shown = entry.columns.filter(({ field, shown }) => (chosen ? chosen.includes(field) : shown === true));

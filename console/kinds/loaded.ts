@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ConsoleAnswer, call, ServerProblem } from '../api/client.ts';
 import { queryClient } from '../api/queries.ts';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
+import { askingManagers } from './managers.ts';
 import { idOf } from './pages.tsx';
 
 const kindKey = (entry: KindEntry) => ['kind', entry.section];
@@ -47,12 +48,20 @@ export async function readObject(
   const { routes } = await kindNow(entry);
   const { realm, key, of } = address;
   if (routes.get) {
-    const answer = await call(routes.get, { params: paramsOf(entry, address), ...(signal && { signal }) });
+    const answer = await call(routes.get, {
+      params: paramsOf(entry, address),
+      query: askingManagers(routes.get),
+      ...(signal && { signal }),
+    });
     return { ...answer, body: answer.body as Row };
   }
   // a kind that is read by its list alone, which is short
   const params = { realm, ...(of !== undefined && { clientId: of }) };
-  const list = await call(routes.list, { params, query: { limit: 1000 }, ...(signal && { signal }) });
+  const list = await call(routes.list, {
+    params,
+    query: { limit: 1000, ...askingManagers(routes.list) },
+    ...(signal && { signal }),
+  });
   const row = (list.body as Row[]).find((one) => idOf(entry, one) === key);
   if (!row) throw new ServerProblem(404, `There is no ${entry.label} ${key}`);
   return { ...list, body: row, etag: undefined };

@@ -1,35 +1,100 @@
-// Objects and fields that another manager keeps (an operator, a pipeline): which one, and what that means for the page. This is
-// the one place that reads `managedBy`; answers have none yet, so nothing is marked.
-import type { ReactNode } from 'react';
+// Objects and fields that a manager declares (an operator, a pipeline): which one, and what the reader can do about it. Answers
+// name managers where a request asks for them: `?with=managedBy`.
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import type { ManagedBy } from '../../server/contract/managed-by.ts';
+import type { OutputOf } from '../api/client.ts';
+import { useRead } from '../api/queries.ts';
+import { useMay } from '../api/session.ts';
+import { listHolds } from '../generated/routes.ts';
 import { Badge } from '../ui/badge.tsx';
-import type { Row } from './entry.ts';
+import { Button } from '../ui/button.tsx';
+import type { KindEntry, Row } from './entry.ts';
+import { shortManager } from './managers.ts';
 
-/** By field: the manager's name. `''` is the object as a whole. */
+const ManagerDialog = lazy(() => import('./manager-dialog.tsx'));
+
+/** By field: its manager's name. `''` is the object as a whole. */
 export type Managed = ReadonlyMap<string, string>;
 
-export function managedOf(row: Row | undefined): Managed | undefined {
+const isManagedBy = (value: unknown): value is ManagedBy =>
+  Array.isArray(value) && value.every((one) => typeof one?.manager === 'string' && Array.isArray(one.fields));
+
+/** The fields of an object with a manager each; undefined: no manager owns any of it. */
+export function managedOf(row: object | undefined): Managed | undefined {
   const { managedBy } = Object(row);
-  if (typeof managedBy === 'string') return new Map([['', managedBy]]);
-  if (typeof managedBy !== 'object' || managedBy === null) return undefined;
-  return new Map(
-    Object.entries(managedBy).flatMap(([field, manager]) => (typeof manager === 'string' ? [[field, manager]] : [])),
+  if (!isManagedBy(managedBy) || managedBy.length === 0) return undefined;
+  const fields = managedBy.flatMap(({ manager, fields: declared }) =>
+    declared.map((field): [string, string] => [field.split(/[.[]/)[0] ?? field, manager]),
+  );
+  const [first] = managedBy;
+  return new Map([...fields, ['', first?.manager ?? '']]);
+}
+export const fieldsOf = (managed: Managed): string[] => [...managed.keys()].filter((field) => field !== '');
+
+/** What a hold names: the kind and the key as plans have them. */
+export interface Holdable {
+  kind: string;
+  key: string;
+}
+
+export type Hold = OutputOf<typeof listHolds>[number];
+
+/** Finds the hold that keeps documents from changing a thing now. */
+export function useHolds(realm: string, isManaged: boolean): (thing: Holdable) => Hold | undefined {
+  const may = useMay();
+  const holds = useRead(
+    listHolds,
+    { params: { realm }, query: { limit: 1000 } },
+    { enabled: isManaged && may(realm, 'holds:read') },
+  );
+  const now = Date.now();
+  return ({ kind, key }) =>
+    holds.data?.body?.find(
+      ({ what, until }) =>
+        until > now && what.some((one) => one.kind === kind && (one.key === undefined || one.key === key)),
+    );
+}
+
+/** The key of an object in plans and holds. @param owner the clientId of the client that it belongs to */
+export function holdableOf(entry: KindEntry, row: Row, owner?: string): Holdable {
+  const own = [entry.key]
+    .flat()
+    .map((field) => String(row[field] ?? ''))
+    .join('/');
+  const client = owner?.replaceAll('%', '%25').replaceAll('/', '%2F');
+  return { kind: entry.kind, key: client === undefined ? own : `${client}/${own}` };
+}
+
+/** Names the manager; a press tells all about it. */
+export function ManagedBadge({ managed, realm }: { managed: Managed | undefined; realm: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const manager = managed?.get('');
+  if (!managed || manager === undefined) return null;
+  const others = new Set(managed.values()).size - 1;
+  return (
+    <>
+      <Button small variant="quiet" onPress={() => setOpen(true)} className="managed-badge">
+        <Badge tone="info">
+          Declared by {shortManager(manager)}
+          {others > 0 && ` and ${others} more`}
+        </Badge>
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <ManagerDialog managed={managed} realm={realm} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }
 
-/** `k8s:prod/identity/Realm/acme` → what it is in a cluster. */
-export function clusterResource(manager: string) {
-  const [, cluster, namespace, kind, name] = /^k8s:([^/]+)\/([^/]+)\/([^/]+)\/(.+)$/.exec(manager) ?? [];
-  return cluster === undefined ? undefined : { cluster, namespace, kind, name };
-}
-
-export function ManagedBadge({ managed }: { managed: Managed | undefined }) {
-  const manager = managed?.get('') ?? [...(managed?.values() ?? [])][0];
-  if (manager === undefined) return null;
-  const resource = clusterResource(manager);
-  return (
-    <Badge tone="info">
-      managed by {resource ? `${resource.kind} ${resource.namespace}/${resource.name}` : manager}
-    </Badge>
+/** The manager of a row, in a list. */
+export function ManagerCell({ row }: { row: Row }) {
+  const manager = managedOf(row)?.get('');
+  return manager === undefined ? (
+    <span className="none">none</span>
+  ) : (
+    <Badge tone="info">{shortManager(manager)}</Badge>
   );
 }
 
@@ -37,21 +102,25 @@ export function ManagedBadge({ managed }: { managed: Managed | undefined }) {
 export function ManagedField({
   name,
   managed,
+  isOpen = false,
   children,
 }: {
   name: string;
   managed: Managed | undefined;
+  /** It may be edited nevertheless: it is held, or nothing is saved. */
+  isOpen?: boolean;
   children: (isManaged: boolean) => ReactNode;
 }) {
   const manager = managed?.get(name);
   return (
-    <>
-      {children(manager !== undefined)}
+    <div className={manager === undefined ? undefined : 'managed-field'}>
+      {children(manager !== undefined && !isOpen)}
       {manager !== undefined && (
         <p className="hint">
-          Kept by <code>{manager}</code>: change it there.
+          Declared by <bdi>{shortManager(manager)}</bdi>
+          {!isOpen && '. Change it there, or use one of the ways at the top of the form.'}
         </p>
       )}
-    </>
+    </div>
   );
 }

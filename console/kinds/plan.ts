@@ -35,6 +35,17 @@ export function documentOf(entry: KindEntry, kind: LoadedKind, fields: Row, of?:
         : { [of]: [element] },
   };
 }
+/** What a manifest of the object would declare: what differs from a new one. */
+export function declaredFields(entry: KindEntry, kind: LoadedKind, row: Row): Row {
+  const keys = [entry.key].flat();
+  return Object.fromEntries(
+    Object.entries(row).filter(
+      ([name, value]) =>
+        keys.includes(name) || (value !== null && JSON.stringify(value) !== JSON.stringify(kind.fresh?.[name])),
+    ),
+  );
+}
+
 /** A document has a secret, or leaves it out. */
 const isSecret = (kind: LoadedKind, name: string): boolean => secretsOf(kind).includes(name);
 export const secretsOf = (kind: LoadedKind): readonly string[] => {

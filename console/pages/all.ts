@@ -1,5 +1,8 @@
 // The folders of pages. A page here comes before the generic page of a kind at the same address.
 import { kindPages } from '../kinds/pages.tsx';
+import { auditPages } from './audit/pages.ts';
+import { driftPages } from './drift/pages.ts';
+import { operationsPages } from './operations/pages.ts';
 import { overviewPages } from './overview/pages.ts';
 import type { ConsolePage } from './page.ts';
 import { settingsPages } from './settings/pages.ts';
@@ -11,5 +14,9 @@ export const allPages: readonly ConsolePage[] = [
   ...settingsPages,
   ...userPages,
   ...tokenPreviewPages,
+  ...driftPages,
+  ...auditPages,
+  ...operationsPages,
+  ...settingsPages,
   ...kindPages,
 ];

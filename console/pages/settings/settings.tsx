@@ -1,7 +1,7 @@
 // A realm's settings: one form in groups, of which the address names the one that is shown. Edits in several groups are saved
 // together, after the server's plan.
 import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { SettingsInput } from '../../../server/contract/settings.ts';
 import { settingsForm } from '../../../server/contract/settings-form.ts';
 import { type ConsoleAnswer, call, type OutputOf } from '../../api/client.ts';
@@ -9,22 +9,27 @@ import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getSettings, putSettings } from '../../generated/routes.ts';
 import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
+import { asDeclared, commandOf } from '../../kinds/copied.ts';
 import { contractFaults, FaultNote } from '../../kinds/create.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { type FieldGroup, formFields, grouped } from '../../kinds/fields.ts';
 import { changedFields, FormFields } from '../../kinds/form.tsx';
-import { managedOf } from '../../kinds/managed.tsx';
+import { fieldsOf, type Holdable, type Managed, managedOf, useHolds } from '../../kinds/managed.tsx';
+import { COPY_MODE, ManagedWays } from '../../kinds/managed-ways.tsx';
+import { clusterResource, WITH_MANAGERS } from '../../kinds/managers.ts';
 import { faultsOf } from '../../kinds/plan.ts';
 import { Review } from '../../kinds/review.tsx';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Page } from '../../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { PageProps } from '../page.ts';
 
 const Merge = lazy(() => import('../../kinds/merge.tsx'));
+const Copy = lazy(async () => ({ default: (await import('../../kinds/modify-and-copy.tsx')).CopyDialog }));
 type Settings = OutputOf<typeof getSettings>;
 
 const partOf = ({ title }: FieldGroup): string => title.toLowerCase().replaceAll(' ', '-');
@@ -42,8 +47,19 @@ const resourceOf = ({ resourceIndicators, ...settings }: Row): Row => ({
   ...(resourceIndicators !== undefined && { resourceIndicators }),
 });
 
+/** A setting in holds: each field is a thing of its own. */
+const holdable = (field: string): Holdable => ({ kind: 'settings', key: field });
+/** The managed fields of a group that holds can name. */
+function managedIn({ fields }: FieldGroup, managed: Managed): Managed | undefined {
+  const own = fields.flatMap(({ name }): [string, string][] => {
+    const manager = managed.get(name);
+    return manager === undefined || name === 'resourceIndicators' ? [] : [[name, manager]];
+  });
+  return own.length === 0 ? undefined : new Map([...own, ['', own[0]?.[1] ?? '']]);
+}
+
 export default function SettingsPage({ params: { realm } }: PageProps) {
-  const settings = useRead(getSettings, { params: { realm } });
+  const settings = useRead(getSettings, { params: { realm }, query: WITH_MANAGERS });
   return (
     <Page
       title="Settings"
@@ -66,8 +82,8 @@ export default function SettingsPage({ params: { realm } }: PageProps) {
 function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> }) {
   const may = useMay();
   const mayWrite = may(realm, 'settings:write');
-  const [path] = useLocation();
   const [search] = useSearchParams();
+  const filters = useFilters();
   const [base, setBase] = useState(read);
   const [edits, setEdits] = useState<Row>({});
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
@@ -83,8 +99,16 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
     [],
   );
   const before: Row = base.body ?? {};
+  const managed = managedOf(before);
+  const isCopy = managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value;
+  const holdOf = useHolds(realm, managed !== undefined);
   const shown = groups.find((group) => partOf(group) === search.get('group')) ?? groups[0];
   const changes = changedFields(before, edits);
+  const managedHere = shown && managed && managedIn(shown, managed);
+  const isHeld = (field: string) => holdOf(holdable(field)) !== undefined;
+  const heldHere =
+    managedHere && fieldsOf(managedHere).every(isHeld) ? holdOf(holdable(fieldsOf(managedHere)[0] ?? '')) : undefined;
+  const inCluster = [...(managed?.values() ?? [])].find((manager) => clusterResource(manager)) ?? '';
   const count = Object.keys(changes).length;
   const faultyGroups = groups.filter(({ fields }) =>
     fields.some(({ name }) => [...faults.keys()].some((at) => at.split(/[.[]/)[0] === name)),
@@ -103,7 +127,8 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
       { params: { realm }, body: changes, ...(base.etag !== undefined && { headers: { 'if-match': base.etag } }) },
       {
         onSuccess: (answer) => {
-          setBase(answer);
+          // the answer of a write names no managers
+          setBase({ ...answer, body: answer.body && { ...answer.body, managedBy: base.body?.managedBy } });
           setEdits({});
           setReview(false);
           say('Saved the settings.');
@@ -111,7 +136,7 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
         onError: (problem) => {
           if (problem.is('precondition-failed')) {
             setReview(false);
-            void call(getSettings, { params: { realm } }).then(setTheirs);
+            void call(getSettings, { params: { realm }, query: WITH_MANAGERS }).then(setTheirs);
             return;
           }
           setFaults(faultsOf(problem));
@@ -127,7 +152,7 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
           {groups.map((group) => (
             <li key={group.title}>
               <Link
-                href={`${path}?${new URLSearchParams({ group: partOf(group) })}`}
+                href={filters.address({ group: partOf(group) })}
                 aria-current={group === shown ? 'true' : undefined}
               >
                 {group.title}
@@ -141,6 +166,31 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
         {faults.size > 0 && <FaultNote faults={faults} />}
         {save.error && !review && !theirs && <ProblemNote problem={save.error} quietFields />}
         {!mayWrite && <Note>You may read the settings. Changing them needs the permission settings:write.</Note>}
+        {managedHere && mayWrite && (
+          <ManagedWays
+            realm={realm}
+            managed={managedHere}
+            things={fieldsOf(managedHere)
+              .filter((field) => !isHeld(field))
+              .map(holdable)}
+            write="settings:write"
+            hold={heldHere}
+            isCopy={isCopy}
+            onMode={(on) => {
+              setEdits({});
+              filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
+            }}
+            commands={async () => ({
+              manifest: await asDeclared(
+                inCluster,
+                await realmManifest(
+                  realm,
+                  resourceOf(Object.fromEntries(fieldsOf(managedHere).map((field) => [field, before[field]]))),
+                ),
+              ),
+            })}
+          />
+        )}
         <FormFields
           realm={realm}
           groups={[shown]}
@@ -149,7 +199,8 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
           onEdit={(name, value) => setEdits((now) => ({ ...now, [name]: value }))}
           faults={faults}
           isDisabled={!mayWrite}
-          managed={managedOf(before)}
+          managed={managed}
+          isOpen={(field) => isCopy || isHeld(field)}
           key={shown.title}
         />
         {mayWrite && (
@@ -161,12 +212,23 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
             </span>
             {count > 0 && <Button onPress={() => setEdits({})}>Discard</Button>}
             <Button type="submit" variant="primary" isDisabled={count === 0}>
-              Review and save
+              {isCopy ? 'Show the declaration' : 'Review and save'}
             </Button>
           </div>
         )}
       </div>
-      {review && (
+      {review && isCopy && managed && (
+        <Suspense>
+          <Copy
+            make={async () => ({
+              changed: await asDeclared(inCluster, await realmManifest(realm, resourceOf(changes))),
+              command: await commandOf(inCluster, resourceOf(changes)),
+            })}
+            onClose={() => setReview(false)}
+          />
+        </Suspense>
+      )}
+      {review && !isCopy && (
         <Review
           title="Save the settings"
           realm={realm}

@@ -1,0 +1,135 @@
+// What a reader can do about fields that a manager declares: copy them as a manifest, edit the form and take the result away
+// without saving, or place a hold and edit them here for a while.
+import { useState } from 'react';
+import type { Permission } from '../../server/contract/permissions.ts';
+import { useWrite } from '../api/queries.ts';
+import { useMay } from '../api/session.ts';
+import { endHold } from '../generated/routes.ts';
+import { AsCommand, type Commands } from '../ui/as-command.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Note, ProblemNote } from '../ui/state.tsx';
+import { Time } from '../ui/time.tsx';
+import { say } from '../ui/toast.tsx';
+import { HoldDialog } from './hold-dialog.tsx';
+import { fieldsOf, type Hold, type Holdable, type Managed } from './managed.tsx';
+import { shortManager } from './managers.ts';
+
+/** In an address: the form is edited to take the result away; nothing is saved. */
+export const COPY_MODE = { name: 'mode', value: 'copy' } as const;
+
+export function HeldBadge({ hold }: { hold: Hold }) {
+  return (
+    <Badge tone="warn">
+      held, ends <Time ms={hold.until} />
+    </Badge>
+  );
+}
+
+export function ManagedWays({
+  realm,
+  managed,
+  things,
+  write,
+  hold,
+  isCopy,
+  onMode,
+  commands,
+}: {
+  realm: string;
+  managed: Managed;
+  /** What a hold would name. */
+  things: readonly Holdable[];
+  /** The permission to change it, which a hold needs too. */
+  write: Permission | null;
+  hold: Hold | undefined;
+  isCopy: boolean;
+  onMode: (isCopy: boolean) => void;
+  commands: () => Commands | Promise<Commands>;
+}) {
+  const may = useMay();
+  const [holds, setHolds] = useState(false);
+  const mayHold = may(realm, 'holds:write') && may(realm, write);
+  const managers = [...new Set(managed.values())].map(shortManager).join(', ');
+  const count = fieldsOf(managed).length;
+  if (isCopy)
+    return (
+      <Note>
+        <strong>Nothing is saved here.</strong>
+        <span>
+          Edit the form; its last step shows the declaration with your changes, to be copied to where it is declared.
+        </span>
+        <span>
+          <Button small onPress={() => onMode(false)}>
+            Edit what is not declared instead
+          </Button>
+        </span>
+      </Note>
+    );
+  return (
+    <>
+      <Note tone={hold ? 'warn' : 'info'}>
+        {hold ? (
+          <HeldWords hold={hold} realm={realm} />
+        ) : (
+          <>
+            <strong>
+              {managers} declares {count === 1 ? 'one field' : `${count} fields`} of this.
+            </strong>
+            <span>
+              {count === 1 ? 'It is' : 'They are'} read-only here, because the declared value returns. The other fields
+              are edited as ever.
+            </span>
+          </>
+        )}
+        <span className="row">
+          <AsCommand commands={commands} start="manifest" label="Copy as manifest" quiet />
+          <Button small icon="edit" onPress={() => onMode(true)}>
+            Modify and copy
+          </Button>
+          {mayHold && !hold && (
+            <Button small icon="pin" onPress={() => setHolds(true)}>
+              Hold…
+            </Button>
+          )}
+        </span>
+      </Note>
+      {holds && <HoldDialog realm={realm} things={things} onClose={() => setHolds(false)} />}
+    </>
+  );
+}
+
+function HeldWords({ hold, realm }: { hold: Hold; realm: string }) {
+  const may = useMay();
+  const end = useWrite(endHold);
+  return (
+    <>
+      <strong>
+        A hold keeps this as it is; it ends <Time ms={hold.until} />.
+      </strong>
+      <span>
+        <bdi>{hold.placedBy?.name ?? 'An erased user'}</bdi>: <bdi>{hold.reason}</bdi>
+      </span>
+      <span>
+        Edit it here. The declared state returns when the hold ends, unless the declaration says the same by then.
+      </span>
+      {end.error && <ProblemNote problem={end.error} />}
+      {may(realm, 'holds:write') && (
+        <span>
+          <Button
+            small
+            isDisabled={end.isPending}
+            onPress={() =>
+              end.mutate(
+                { params: { realm, id: hold.id } },
+                { onSuccess: () => say('Ended the hold. The declared state returns.') },
+              )
+            }
+          >
+            End the hold
+          </Button>
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+// One event with all that it says, and the events that are near it.
+import { Link } from 'wouter';
+import { BASE, inRealm } from '../../shell/addresses.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Code, CopyButton } from '../../ui/code.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type AuditEvent, nameOfParty, PartyName } from './party.tsx';
+
+const AROUND_MS = 60_000;
+const tones = { success: 'good', failure: 'bad', denied: 'warn' } as const;
+
+const eventsWith = (realm: string, filters: Record<string, string>): string =>
+  `${inRealm(realm, 'events')}?${new URLSearchParams(filters)}`;
+
+/** An address at which the event is found whatever came after it. */
+export const eventAddress = (realm: string, { id, occurredAt }: AuditEvent): string =>
+  eventsWith(realm, { from: String(occurredAt), to: String(occurredAt + 1), event: id });
+
+export function EventDetails({ event, realm, onClose }: { event: AuditEvent; realm: string; onClose: () => void }) {
+  const { id, type, occurredAt, actor, subject, clientId, ipAddress, outcome, data } = event;
+  return (
+    <Dialog
+      title={type}
+      isOpen
+      onClose={onClose}
+      size="wide"
+      footer={
+        <>
+          <ButtonLink
+            to={eventsWith(realm, { from: String(occurredAt - AROUND_MS), to: String(occurredAt + AROUND_MS) })}
+          >
+            The minute before and after
+          </ButtonLink>
+          {actor !== null && (
+            <ButtonLink to={eventsWith(realm, { actor: actor.id ?? nameOfParty(actor) })}>
+              All by {nameOfParty(actor)}
+            </ButtonLink>
+          )}
+        </>
+      }
+    >
+      <Facts
+        facts={[
+          { name: 'When', value: <Time ms={occurredAt} full /> },
+          { name: 'Outcome', value: <Badge tone={tones[outcome]}>{outcome}</Badge> },
+          { name: 'Done by', value: <PartyName party={actor} realm={realm} /> },
+          { name: 'Done to', value: <PartyName party={subject} realm={realm} /> },
+          ...(clientId === null
+            ? []
+            : [
+                {
+                  name: 'Client',
+                  value: (
+                    <Link href={`${inRealm(realm, 'clients')}?${new URLSearchParams({ q: clientId })}`}>
+                      {clientId}
+                    </Link>
+                  ),
+                },
+              ]),
+          ...(ipAddress === null
+            ? []
+            : [{ name: 'From', value: <Link href={eventsWith(realm, { ipAddress })}>{ipAddress}</Link> }]),
+          {
+            name: 'Id',
+            value: (
+              <span className="row">
+                <code>{id}</code>
+                <CopyButton text={id} label="Copy the id" />
+                <CopyButton
+                  text={location.origin + BASE + eventAddress(realm, event)}
+                  label="Copy the address of this event"
+                />
+              </span>
+            ),
+          },
+        ]}
+      />
+      {Object.keys(data).length > 0 && <Code text={JSON.stringify(data, null, 2)} label="Data of the event" />}
+    </Dialog>
+  );
+}

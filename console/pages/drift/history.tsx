@@ -1,0 +1,114 @@
+// The plans that were applied to a realm, newest first.
+import { useRead } from '../../api/queries.ts';
+import { listHistory } from '../../generated/routes.ts';
+import { shortManager } from '../../kinds/managers.ts';
+import { inRealm } from '../../shell/addresses.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { cursorOf, useFilters } from '../../ui/filters.ts';
+import { Find } from '../../ui/find.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { PartyName } from '../audit/party.tsx';
+
+const PAGE_ROWS = 50;
+
+/** `+2 ~1 −0`, in words for screen readers. */
+export function Counts({ create, update, delete: deleted }: { create: number; update: number; delete: number }) {
+  return (
+    <span className="row">
+      {create > 0 && <Badge tone="good">{create} made</Badge>}
+      {update > 0 && <Badge tone="info">{update} changed</Badge>}
+      {deleted > 0 && <Badge tone="bad">{deleted} deleted</Badge>}
+      {create + update + deleted === 0 && <span className="none">ownership alone</span>}
+    </span>
+  );
+}
+
+export const historyAddress = (realm: string, revision: number): string =>
+  inRealm(realm, 'declared', 'history', String(revision));
+
+export function History({ realm }: { realm: string }) {
+  const filters = useFilters();
+  const cursor = filters.get('cursor') || undefined;
+  const manager = filters.get('manager');
+  const plans = useRead(
+    listHistory,
+    {
+      params: { realm },
+      query: {
+        limit: PAGE_ROWS,
+        ...(cursor !== undefined && { cursor }),
+        ...(manager !== '' && { manager }),
+      },
+    },
+    { keep: true },
+  );
+  const rows = plans.data?.body;
+  if (rows?.length === 0 && manager === '' && cursor === undefined)
+    return (
+      <Panel>
+        <Empty icon="history" title="No document was applied yet">
+          <p>
+            Each plan that the operator, <code>realmctl</code> or a pipeline applies is kept here with its differences,
+            and can be taken back. Changes by single requests are in the events.
+          </p>
+        </Empty>
+      </Panel>
+    );
+  return (
+    <div className="list">
+      <div className="list-tools">
+        <Find
+          label="Manager, as a whole name"
+          value={manager}
+          onChange={(text) => filters.set({ manager: text.trim(), cursor: undefined })}
+        />
+      </div>
+      {plans.error && <ProblemNote problem={plans.error} retry={() => void plans.refetch()} />}
+      {rows ? (
+        <Table
+          label="Applied plans"
+          rows={rows}
+          idOf={({ revision }) => String(revision)}
+          to={({ revision }) => historyAddress(realm, revision)}
+          stale={plans.isPlaceholderData}
+          columns={[
+            { id: 'revision', head: 'revision', cell: ({ revision }) => revision.toLocaleString('en') },
+            { id: 'at', head: 'applied', cell: ({ appliedAt }) => <Time ms={appliedAt} /> },
+            { id: 'what', head: 'what', cell: (plan) => <Counts {...plan} /> },
+            { id: 'manager', head: 'as manager', cell: (plan) => <bdi>{shortManager(plan.manager)}</bdi> },
+            { id: 'by', head: 'by', cell: ({ by }) => <PartyName party={by} /> },
+            {
+              id: 'undoes',
+              head: 'takes back',
+              cell: ({ undoes }) =>
+                undoes === null ? <span className="none">none</span> : undoes.toLocaleString('en'),
+            },
+          ]}
+          empty={
+            <Empty icon="search" title="No plan of this manager is kept">
+              <p>The name must be the whole one, as the list of managers has it.</p>
+            </Empty>
+          }
+        />
+      ) : (
+        !plans.error && <Loading lines={6} />
+      )}
+      {rows && rows.length > 0 && (
+        <Pager
+          shown={rows.length}
+          total={undefined}
+          first={cursor === undefined ? undefined : filters.address({ cursor: undefined })}
+          next={
+            plans.data?.nextCursor === undefined
+              ? undefined
+              : filters.address({ cursor: cursorOf(plans.data.nextCursor) })
+          }
+        />
+      )}
+    </div>
+  );
+}

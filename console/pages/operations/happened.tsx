@@ -1,0 +1,81 @@
+// Events of one type, as an operation that failed.
+import { useRead } from '../../api/queries.ts';
+import { listEvents } from '../../generated/routes.ts';
+import { inRealm } from '../../shell/addresses.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
+import { Empty } from '../../ui/state.tsx';
+import type { TableColumn } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { EventDetails } from '../audit/event-details.tsx';
+import { type AuditEvent, PartyName } from '../audit/party.tsx';
+import { PAGE_ROWS, Paged } from './paged.tsx';
+
+const text = (value: unknown): string =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+export function Happened({
+  realm,
+  type,
+  lead,
+  empty,
+}: {
+  realm: string;
+  type: 'BACKCHANNEL_LOGOUT_FAILED' | 'WORKLOAD_TOKEN_REFUSED';
+  lead: string;
+  empty: string;
+}) {
+  const { get, set } = useFilters();
+  const cursor = get('cursor') || undefined;
+  const events = useRead(
+    listEvents,
+    { params: { realm }, query: { type, limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) } },
+    { keep: true },
+  );
+  const open = events.data?.body?.find(({ id }) => id === get('event'));
+  const isLogout = type === 'BACKCHANNEL_LOGOUT_FAILED';
+  const columns: TableColumn<AuditEvent>[] = [
+    isLogout
+      ? { id: 'client', head: 'application', cell: ({ clientId }) => <bdi>{clientId ?? 'unknown'}</bdi> }
+      : {
+          id: 'actor',
+          head: 'workload',
+          cell: ({ actor, data }) =>
+            actor ? <PartyName party={actor} /> : <bdi>{text(data.subject) || 'unknown'}</bdi>,
+        },
+    { id: 'reason', head: 'why', cell: ({ data }) => <bdi>{text(data.reason) || 'no reason was noted'}</bdi> },
+    isLogout
+      ? { id: 'user', head: 'user', cell: ({ subject }) => <PartyName party={subject} /> }
+      : { id: 'issuer', head: 'issuer', cell: ({ data }) => <bdi>{text(data.issuer) || 'unknown'}</bdi> },
+    ...(isLogout
+      ? []
+      : [{ id: 'from', head: 'from', cell: ({ ipAddress }: AuditEvent) => <code>{ipAddress ?? 'unknown'}</code> }]),
+    { id: 'at', head: 'when', cell: ({ occurredAt }) => <Time ms={occurredAt} /> },
+  ];
+  return (
+    <div className="list">
+      <div className="list-tools">
+        <p className="soft">{lead}</p>
+        <div className="spread">
+          <ButtonLink to={`${inRealm(realm, 'events')}?${new URLSearchParams({ type, follow: '1' })}`}>
+            Follow
+          </ButtonLink>
+          {!isLogout && <ButtonLink to={inRealm(realm, 'workload-identity')}>Credentials</ButtonLink>}
+        </div>
+      </div>
+      <Paged
+        label={isLogout ? 'Logouts that failed' : 'Refused workloads'}
+        read={events}
+        columns={columns}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => set({ event: id })}
+        empty={
+          <Empty icon="check" title={empty}>
+            <p>Failures are listed here as long as the realm keeps its events.</p>
+          </Empty>
+        }
+      />
+      {open && <EventDetails event={open} realm={realm} onClose={() => set({ event: undefined })} />}
+    </div>
+  );
+}

@@ -1,0 +1,244 @@
+// A realm's signing keys: which sign, which are only published still; a new one, and the deletion of an old one.
+import { type FormEvent, useId, useState } from 'react';
+import type { OutputOf } from '../../api/client.ts';
+import { useRead, useWrite } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { deleteKey, getEndpoints, listKeys, rotateKeys } from '../../generated/routes.ts';
+import { curlOf, word } from '../../kinds/commands.ts';
+import { inRealm, realmAddress } from '../../shell/addresses.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Code, CopyButton } from '../../ui/code.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/fields.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../ui/state.tsx';
+import { Table, type TableColumn } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+import type { PageProps } from '../page.ts';
+
+type RealmKey = OutputOf<typeof listKeys>[number];
+
+const algorithms = [
+  { id: 'RS256', label: 'RS256', help: 'The usual one; signs SAML too' },
+  { id: 'PS256', label: 'PS256' },
+  { id: 'ES256', label: 'ES256' },
+  { id: 'EdDSA', label: 'EdDSA' },
+] as const;
+type Algorithm = (typeof algorithms)[number]['id'];
+
+export default function Keys({ params: { realm } }: PageProps) {
+  const may = useMay();
+  const mayWrite = may(realm, 'keys:write');
+  const keys = useRead(listKeys, { params: { realm }, query: { limit: 1000 } });
+  const endpoints = useRead(getEndpoints, { params: { realm } });
+  const [rotates, setRotates] = useState(false);
+  const [deleted, setDeleted] = useState<RealmKey>();
+  const [shown, setShown] = useState<RealmKey>();
+  const rows = keys.data?.body;
+  const columns: TableColumn<RealmKey>[] = [
+    { id: 'id', head: 'key', cell: ({ keyId }) => <code>{keyId}</code> },
+    { id: 'algorithm', head: 'algorithm', cell: ({ algorithm }) => algorithm },
+    {
+      id: 'status',
+      head: 'state',
+      cell: ({ status }) => (status === 'ACTIVE' ? <Badge tone="good">signs</Badge> : <Badge>published still</Badge>),
+    },
+    { id: 'created', head: 'made', cell: ({ createdAt }) => <Time ms={createdAt} /> },
+    {
+      id: 'rotated',
+      head: 'signed until',
+      cell: ({ rotatedAt }) => (rotatedAt === null ? <span className="none">now</span> : <Time ms={rotatedAt} />),
+    },
+    {
+      id: 'public',
+      head: 'public key',
+      cell: (key) => (
+        <span className="row">
+          <Button small aria-label={`Show the public key ${key.keyId}`} onPress={() => setShown(key)}>
+            Show
+          </Button>
+          <CopyButton text={pemOf(key)} label={`Copy the public key ${key.keyId}`} />
+        </span>
+      ),
+    },
+    ...(mayWrite
+      ? [
+          {
+            id: 'delete',
+            head: 'delete',
+            cell: (key: RealmKey) =>
+              key.status === 'RETAINED' && (
+                <Button
+                  small
+                  variant="danger"
+                  aria-label={`Delete the key ${key.keyId}`}
+                  onPress={() => setDeleted(key)}
+                >
+                  Delete…
+                </Button>
+              ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Page
+      title="Keys"
+      lead="The keys that sign the realm’s tokens and assertions. Verifiers read them from the JWKS."
+      crumbs={[{ label: realm, to: realmAddress(realm) }]}
+      actions={
+        <>
+          <AsCommand
+            commands={() => ({ realmctl: `realmctl get keys -r ${word(realm)}`, curl: curlOf(listKeys, { realm }) })}
+          />
+          {mayWrite && (
+            <Button variant="primary" onPress={() => setRotates(true)}>
+              Make a new key
+            </Button>
+          )}
+        </>
+      }
+    >
+      {keys.error && <ProblemNote problem={keys.error} retry={() => void keys.refetch()} />}
+      {rows ? (
+        <Table
+          label="Keys"
+          rows={rows}
+          columns={columns}
+          idOf={({ keyId }) => keyId}
+          empty={
+            <Empty icon="key" title="There is no key yet">
+              <p>The first one is made with the realm.</p>
+            </Empty>
+          }
+        />
+      ) : (
+        !keys.error && <Loading lines={4} />
+      )}
+      {endpoints.data?.body && (
+        <p className="hint">
+          Published at <code>{endpoints.data.body.jwks}</code>
+        </p>
+      )}
+      {rotates && <RotateDialog realm={realm} onClose={() => setRotates(false)} />}
+      {deleted && <DeleteDialog realm={realm} of={deleted} onClose={() => setDeleted(undefined)} />}
+      {shown && (
+        <Dialog title="Public key" isOpen onClose={() => setShown(undefined)} size="wide">
+          <Code text={pemOf(shown)} label="the public key" />
+        </Dialog>
+      )}
+    </Page>
+  );
+}
+
+const PEM_LINE = /.{1,64}/g;
+const pemOf = ({ publicKey }: RealmKey): string =>
+  ['-----BEGIN PUBLIC KEY-----', ...(publicKey.match(PEM_LINE) ?? []), '-----END PUBLIC KEY-----', ''].join('\n');
+
+function RotateDialog({ realm, onClose }: { realm: string; onClose: () => void }) {
+  const form = useId();
+  const rotate = useWrite(rotateKeys);
+  const [algorithm, setAlgorithm] = useState<Algorithm>('RS256');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    rotate.mutate(
+      { params: { realm }, body: { algorithm } },
+      {
+        onSuccess: () => {
+          say(`A new key signs by ${algorithm} now.`);
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Dialog
+      title="Make a new key"
+      isOpen
+      onClose={onClose}
+      footer={
+        <>
+          <AsCommand
+            quiet
+            commands={() => ({
+              realmctl: `realmctl rotate-keys ${word(realm)} --algorithm ${algorithm}`,
+              curl: curlOf(rotateKeys, { realm }, { algorithm }),
+            })}
+          />
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" form={form} variant="primary" isDisabled={rotate.isPending}>
+            {rotate.isPending ? 'Making it…' : 'Make the key'}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="stack" onSubmit={submit}>
+        {rotate.error && <ProblemNote problem={rotate.error} />}
+        <p>
+          The new key signs at once. The one before it stays published, so tokens that it signed stay valid until they
+          expire.
+        </p>
+        <Note>
+          Applications that keep the keys, and SAML service providers with a fixed certificate, need the new one.
+        </Note>
+        <Select
+          label="Algorithm"
+          options={algorithms.map((one) => ({ ...one }))}
+          value={algorithm}
+          onChange={(id) => setAlgorithm(algorithms.find((one) => one.id === id)?.id ?? 'RS256')}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ realm, of: { keyId }, onClose }: { realm: string; of: RealmKey; onClose: () => void }) {
+  const may = useMay();
+  const remove = useWrite(deleteKey);
+  const params = { realm, keyId };
+  return (
+    <Dialog
+      title="Delete the key?"
+      isOpen
+      alert
+      onClose={onClose}
+      footer={
+        <>
+          <AsCommand quiet commands={() => ({ curl: curlOf(deleteKey, params) })} />
+          {may(realm, 'events:read') && (
+            <ButtonLink to={`${inRealm(realm, 'events')}?${new URLSearchParams({ type: 'KEY_ROTATED' })}`}>
+              When keys were made
+            </ButtonLink>
+          )}
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            variant="danger primary"
+            isDisabled={remove.isPending}
+            onPress={() =>
+              remove.mutate(
+                { params },
+                {
+                  onSuccess: () => {
+                    say('Deleted the key.');
+                    onClose();
+                  },
+                },
+              )
+            }
+          >
+            Delete the key
+          </Button>
+        </>
+      }
+    >
+      {remove.error && <ProblemNote problem={remove.error} />}
+      <p>
+        Tokens that <code>{keyId}</code> signed are refused from then on, also those that have not expired. This can’t
+        be taken back.
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,151 @@
+// Owns: the console's audit log: filters in the address, one event, following, the export, the check of the chain.
+// Does not own: what is recorded (test/server), the other operations (operations.test.ts).
+// Implements: decisions "Console"; specification 6.
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../server/contract/clients.ts';
+import { createRealm } from '../../server/contract/realms.ts';
+import { createRole } from '../../server/contract/roles.ts';
+import { launchBrowser } from '../support/chromium.ts';
+import { openConsole } from '../support/console.ts';
+import { consoleAdministrator } from '../support/console-administrators.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let browser: Browser;
+const realm = 'acme';
+const params = { realm };
+const HOSTILE = `"><img src=x onerror="globalThis.hacked=1">`;
+beforeAll(async () => {
+  server = await startTestServer();
+  browser = await launchBrowser();
+  await server.admin.call(createRealm, { body: { realm, displayName: 'Acme' } });
+  await server.admin.call(createRole, { params, body: { name: 'editor' } });
+  await server.admin.call(createRole, { params, body: { name: HOSTILE } });
+  await server.admin.call(createClient, { params, body: { clientId: 'shop', tokenEndpointAuthMethod: 'none' } });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test('events are filtered by the address, and one event tells all about itself', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/events`);
+  await heading('Events');
+  await page
+    .getByRole('row')
+    .filter({ hasText: /CLIENT_CREATED/ })
+    .first()
+    .waitFor();
+  await look('the events');
+  await page.getByRole('combobox', { name: 'Type of event' }).fill('ROLE_CREATED');
+  await page.getByRole('option', { name: 'ROLE_CREATED', exact: true }).click();
+  await page
+    .getByRole('row')
+    .filter({ hasText: /ROLE_CREATED/ })
+    .first()
+    .waitFor();
+  await expect
+    .poll(() =>
+      page
+        .getByRole('row')
+        .filter({ hasText: /CLIENT_CREATED/ })
+        .count(),
+    )
+    .toBe(0);
+  expect(page.url()).toContain('type=ROLE_CREATED');
+  await page.getByLabel('Done to', { exact: true }).fill('editor');
+  await page.waitForURL(/subject=editor/);
+  await page
+    .getByRole('row')
+    .filter({ hasText: /ROLE_CREATED/ })
+    .first()
+    .click();
+  const details = page.getByRole('dialog', { name: 'ROLE_CREATED' });
+  await details.getByText('editor').first().waitFor();
+  await look('an event');
+  expect(page.url()).toContain('event=');
+  await page.reload();
+  await details.waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Done to', { exact: true }).fill('nothing like it');
+  await page.getByText('No event matches').waitFor();
+  await page.getByRole('link', { name: 'Clear the filters' }).click();
+  await page
+    .getByRole('row')
+    .filter({ hasText: /CLIENT_CREATED/ })
+    .first()
+    .waitFor();
+  expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+  await close();
+});
+
+test('events that come appear by themselves while the page follows them', async () => {
+  const { page, open, complaints, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/events?follow=1`);
+  await page.getByText('New events appear here as they happen.').waitFor();
+  await server.admin.call(createRole, { params, body: { name: 'came-later' } });
+  await page
+    .getByRole('row')
+    .filter({ hasText: /ROLE_CREATED.*came-later/ })
+    .waitFor();
+  await page.getByText('1 event has come.').waitFor();
+  expect(complaints()).toEqual([]);
+  await close();
+});
+
+test('the export has every event that matches, and no formula for a spreadsheet', async () => {
+  await server.admin.call(createRole, { params, body: { name: '=1+1' } });
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/events?type=ROLE_CREATED`);
+  await heading('Events');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: 'As CSV, for a spreadsheet' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe(`events-${realm}.csv`);
+  const text = await readFile(await file.path(), 'utf8');
+  expect(text).toMatch(/^time,type,outcome/);
+  expect(text).toContain(",'=1+1,");
+  expect(text).not.toContain('CLIENT_CREATED');
+  await page.getByText(/The file has \d+ events/).waitFor();
+  await look('the export');
+  await close();
+});
+
+test('the chain of the log is verified, and the last block can be noted', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/events`);
+  await heading('Events');
+  await page.getByRole('button', { name: 'Verify the log' }).click();
+  await page.getByText('The log is as it was written.').waitFor();
+  await page.getByText(/realmctl events verify -r acme --noted \d+:[0-9a-f]{64}/).waitFor();
+  await look('the check of the log');
+  await close();
+});
+
+test('without events:read there is no page, and a narrow screen shows all of it', async () => {
+  const as = await consoleAdministrator(server, realm, 'no-events', ['realm:read']);
+  const refused = await openConsole({ server, browser }, { as });
+  await refused.open(`/realms/${realm}/events`);
+  await refused.page.getByText('It needs the permission events:read').waitFor();
+  expect(await refused.page.getByRole('link', { name: 'Events', exact: true }).count()).toBe(0);
+  await refused.close();
+  const { page, open, heading, look, close } = await openConsole(
+    { server, browser },
+    { viewport: { width: 390, height: 800 } },
+  );
+  await open(`/realms/${realm}/events`);
+  await heading('Events');
+  await page
+    .getByRole('row')
+    .filter({ hasText: /CLIENT_CREATED/ })
+    .first()
+    .waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  await look('the events on a phone');
+  await close();
+});
