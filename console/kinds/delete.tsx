@@ -18,20 +18,20 @@ import { managedOf } from './managed.tsx';
 import { shortManager } from './managers.ts';
 import { listAddress, nameOf, objectAddress } from './pages.tsx';
 
-interface Dependent {
+export interface Dependent {
   entry: KindEntry;
   row: Row;
   fields: string[];
 }
 
 /** Of each kind at most so many objects are looked at. */
-const LOOKED_AT = 1000;
+export const LOOKED_AT = 1000;
 
 const holds = (value: unknown, name: string): boolean =>
   value === name || (Array.isArray(value) && value.includes(name));
 
 /** The objects with a field that names this one, of kinds that the reader may list. */
-async function dependentsOf(
+export async function dependentsOf(
   of: KindEntry,
   name: string,
   realm: string,

@@ -1,5 +1,5 @@
 // An object on a page of its own: its fields in groups, the objects that belong to it, and what can be done with it.
-import { lazy, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useMay } from '../api/session.ts';
 import type { PageProps } from '../pages/page.ts';
 import { inRealm, realmAddress } from '../shell/addresses.ts';
@@ -11,7 +11,7 @@ import { Help } from '../ui/help.tsx';
 import { ActionMenu } from '../ui/menu.tsx';
 import { Facts, Page, Panel } from '../ui/page.tsx';
 import { Loading, ProblemNote } from '../ui/state.tsx';
-import { Tabs } from '../ui/tabs.tsx';
+import { type Tab, Tabs } from '../ui/tabs.tsx';
 import { titleOf } from './all.ts';
 import { FullValue } from './cells.tsx';
 import { objectCommands } from './commands.ts';
@@ -29,7 +29,18 @@ import { labelOf } from './words.ts';
 
 const Delete = lazy(() => import('./delete.tsx'));
 
-export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) {
+/** What the page of one kind has besides the fields. */
+export interface DetailExtras {
+  badges?: (row: Row) => ReactNode;
+  /** Before "Edit". */
+  actions?: (row: Row) => ReactNode;
+  /** Above the fields. */
+  lead?: (row: Row) => ReactNode;
+  /** Behind the tab of the fields. */
+  tabs?: (row: Row) => readonly Tab[];
+}
+
+export function KindDetail({ entry, params, extras }: PageProps & { entry: KindEntry; extras?: DetailExtras }) {
   const { realm, key = '', clientId: of } = params;
   const may = useMay();
   const kind = useKind(entry);
@@ -42,6 +53,14 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
   const holdOf = useHolds(realm, managedOf(row) !== undefined && !entry.ofClient);
   const hold = row && holdOf(holdableOf(entry, row));
   const own = clientKinds.filter(({ read }) => entry.section === 'clients' && may(realm, read));
+  const tabs: readonly Tab[] = [
+    ...own.map((inner) => ({
+      id: inner.path,
+      label: titleOf(inner),
+      content: () => <Inner entry={inner} realm={realm} of={key} />,
+    })),
+    ...(row && extras?.tabs ? extras.tabs(row) : []),
+  ];
   return (
     <Page
       title={name}
@@ -51,6 +70,7 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
             'enabled' in row &&
             (row.enabled ? <Badge tone="good">enabled</Badge> : <Badge tone="warn">disabled</Badge>)}
           {isBuiltIn && <Badge>built in</Badge>}
+          {row && extras?.badges?.(row)}
           <ManagedBadge managed={managedOf(row)} realm={realm} />
           {hold && <HeldBadge hold={hold} />}
         </>
@@ -77,6 +97,7 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
             {entry.section === 'clients' && (
               <ButtonLink to={`${objectAddress(realm, entry, row, of)}/token-preview`}>Preview tokens</ButtonLink>
             )}
+            {extras?.actions?.(row)}
             {mayWrite && isFormed(entry) && !(isBuiltIn && entry.section === 'adminRoles') && (
               <ButtonLink to={`${objectAddress(realm, entry, row, of)}/edit`} variant="primary" icon="edit">
                 Edit
@@ -104,21 +125,20 @@ export function KindDetail({ entry, params }: PageProps & { entry: KindEntry }) 
     >
       {object.error && <ProblemNote problem={object.error} retry={() => void object.refetch()} />}
       {row && kind ? (
-        own.length > 0 ? (
-          <Tabs
-            label={name}
-            tabs={[
-              { id: 'fields', label: 'Settings', content: () => <Fields entry={entry} kind={kind} row={row} /> },
-              ...own.map((inner) => ({
-                id: inner.path,
-                label: titleOf(inner),
-                content: () => <Inner entry={inner} realm={realm} of={key} />,
-              })),
-            ]}
-          />
-        ) : (
-          <Fields entry={entry} kind={kind} row={row} />
-        )
+        <>
+          {extras?.lead?.(row)}
+          {tabs.length > 0 ? (
+            <Tabs
+              label={name}
+              tabs={[
+                { id: 'fields', label: 'Settings', content: () => <Fields entry={entry} kind={kind} row={row} /> },
+                ...tabs,
+              ]}
+            />
+          ) : (
+            <Fields entry={entry} kind={kind} row={row} />
+          )}
+        </>
       ) : (
         !object.error && <Loading lines={8} />
       )}

@@ -27,7 +27,7 @@ export const nameOf = ({ key }: KindEntry, row: Row): string =>
     .map((field) => String(row[field] ?? ''))
     .join(' / ');
 
-function pagesOf(entry: KindEntry): ConsolePage[] {
+export function pagesOf(entry: KindEntry): ConsolePage[] {
   const path = entry.ofClient ? `/realms/:realm/clients/:clientId/${entry.path}` : `/realms/:realm/${entry.path}`;
   const title = titleOf(entry);
   const [read, write] = [entry.read ?? undefined, entry.write ?? undefined].map(
@@ -73,6 +73,25 @@ function pagesOf(entry: KindEntry): ConsolePage[] {
     },
   };
   return isFormed(entry) ? [create, edit, list, detail] : [list, detail];
+}
+
+/** The pages of a kind, some of them with a component of their own. */
+export function pagesWith(
+  section: string,
+  own: { list?: ConsolePage['load']; detail?: ConsolePage['load']; edit?: ConsolePage['load'] },
+): readonly ConsolePage[] {
+  const entry = kindInSection(section);
+  if (!entry) return [];
+  return pagesOf(entry).map((page) => {
+    const load = page.path.endsWith('/:key/edit')
+      ? own.edit
+      : page.path.endsWith('/:key')
+        ? own.detail
+        : page.path.endsWith('/new')
+          ? undefined
+          : own.list;
+    return load ? { ...page, load } : page;
+  });
 }
 
 /** Pages below a client come first: `/clients/:clientId/roles` is no page of `/clients/:key`. */

@@ -50,11 +50,18 @@ export const writtenOut: readonly KindEntry[] = [
     noun: 'flows',
     builtIn: 'builtIn',
     columns: [{ field: 'builtIn', head: 'built in', cell: 'boolean', shown: true }],
+    form: {
+      fields: {
+        alias: { label: 'Name', help: 'What settings and applications name' },
+        copyFromAlias: { label: 'Copy of', help: 'A flow to begin with; empty: without steps' },
+      },
+    },
     load: async () => {
       const { createFlow, deleteFlow, getFlow, listFlows, putFlow } = await import('../../server/contract/flows.ts');
       return {
         routes: { list: listFlows, create: createFlow, get: getFlow, put: putFlow, remove: deleteFlow },
         input: createFlow.body,
+        names: { copyFromAlias: 'flow' },
       };
     },
   },

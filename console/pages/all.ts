@@ -1,22 +1,35 @@
-// The folders of pages. A page here comes before the generic page of a kind at the same address.
+// The folders of pages. A page here replaces the generic page of a kind at the same address.
 import { kindPages } from '../kinds/pages.tsx';
+import { adminRolePages } from './admin-roles/pages.ts';
+import { agentPages } from './agents/pages.ts';
 import { auditPages } from './audit/pages.ts';
+import { authorizationPages } from './authorization/pages.ts';
 import { driftPages } from './drift/pages.ts';
+import { flowPages } from './flows/pages.ts';
+import { groupPages } from './groups/pages.ts';
 import { operationsPages } from './operations/pages.ts';
+import { organizationPages } from './organizations/pages.ts';
 import { overviewPages } from './overview/pages.ts';
 import type { ConsolePage } from './page.ts';
 import { settingsPages } from './settings/pages.ts';
 import { tokenPreviewPages } from './token-preview/pages.ts';
 import { userPages } from './users/pages.ts';
 
-export const allPages: readonly ConsolePage[] = [
+const ownPages: readonly ConsolePage[] = [
   ...overviewPages,
-  ...settingsPages,
   ...userPages,
+  ...groupPages,
+  ...organizationPages,
+  ...agentPages,
+  ...adminRolePages,
+  ...flowPages,
+  ...authorizationPages,
   ...tokenPreviewPages,
   ...driftPages,
   ...auditPages,
   ...operationsPages,
   ...settingsPages,
-  ...kindPages,
 ];
+const replaced = new Set(ownPages.map(({ path }) => path));
+
+export const allPages: readonly ConsolePage[] = [...ownPages, ...kindPages.filter(({ path }) => !replaced.has(path))];

@@ -108,6 +108,12 @@ const takes: Record<
   aggregate: { all: ['policies'], may: ['decisionStrategy'] },
 };
 
+/** The fields of `config` that a policy of the type has. */
+export const policyConfigFields = (type: PolicyType): readonly string[] => {
+  const { some = [], all = [], may = [] } = takes[type];
+  return [...all, ...some, ...may];
+};
+
 export const PolicyConfig = z.strictObject(configFields).partial();
 export type PolicyConfig = z.infer<typeof PolicyConfig>;
 

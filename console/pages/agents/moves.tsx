@@ -1,0 +1,106 @@
+// What can be done with an agent in its state: activate, review, suspend, revoke. Each is done at once; revoking asks first.
+import { useState } from 'react';
+import type { OutputOf } from '../../api/client.ts';
+import { useWrite } from '../../api/queries.ts';
+import { activateAgent, reviewAgent, revokeAgent, suspendAgent } from '../../generated/routes.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ProblemNote } from '../../ui/state.tsx';
+import { say } from '../../ui/toast.tsx';
+
+export type Agent = OutputOf<typeof activateAgent>;
+type Status = Agent['status'];
+
+const tones = { draft: 'info', active: 'good', suspended: 'warn', revoked: 'bad' } as const;
+export const StatusBadge = ({ status }: { status: Status }) => <Badge tone={tones[status]}>{status}</Badge>;
+
+export function AgentMoves({
+  realm,
+  agent: { id, name, status },
+  small = false,
+}: {
+  realm: string;
+  agent: Pick<Agent, 'id' | 'name' | 'status'>;
+  small?: boolean;
+}) {
+  const activate = useWrite(activateAgent);
+  const review = useWrite(reviewAgent);
+  const suspend = useWrite(suspendAgent);
+  const revoke = useWrite(revokeAgent);
+  const [asks, setAsks] = useState(false);
+  const params = { realm, id };
+  const refused = [activate, review, suspend].find(({ error }) => error !== null);
+  const moves = [
+    {
+      words: 'Activate',
+      done: 'is active',
+      by: activate,
+      is: status === 'draft' || status === 'suspended',
+    },
+    { words: 'Confirm the need', done: 'is reviewed', by: review, is: status === 'active' },
+    { words: 'Suspend', done: 'is suspended', by: suspend, is: status === 'active' },
+  ].filter(({ is }) => is);
+  return (
+    <>
+      {moves.map(({ words, done, by }) => (
+        <Button
+          key={words}
+          small={small}
+          aria-label={small ? `${words}: ${name}` : words}
+          isDisabled={by.isPending}
+          onPress={() => by.mutate({ params }, { onSuccess: () => say(`${name} ${done}.`) })}
+        >
+          {words}
+        </Button>
+      ))}
+      {status !== 'revoked' && (
+        <Button
+          small={small}
+          variant="danger"
+          aria-label={small ? `Revoke: ${name}` : 'Revoke'}
+          onPress={() => setAsks(true)}
+        >
+          Revoke
+        </Button>
+      )}
+      {refused && (
+        <Dialog
+          title={name}
+          isOpen
+          alert
+          onClose={() => refused.reset()}
+          footer={<Button onPress={() => refused.reset()}>Close</Button>}
+        >
+          <ProblemNote problem={refused.error} />
+        </Dialog>
+      )}
+      {asks && (
+        <Confirm
+          title={`Revoke ${name}?`}
+          action="Revoke for good"
+          busy={revoke.isPending}
+          problem={revoke.error}
+          more={<AsCommand quiet commands={() => ({ curl: curlOf(revokeAgent, params) })} />}
+          onClose={() => setAsks(false)}
+          onConfirm={() =>
+            revoke.mutate(
+              { params },
+              {
+                onSuccess: () => {
+                  setAsks(false);
+                  say(`${name} is revoked.`);
+                },
+              },
+            )
+          }
+        >
+          <p>Its client gets no tokens from now on. A revoked agent can’t be activated again.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,223 @@
+// The steps of a flow side by side with the settings of the chosen one, the commands on them, and the server's check.
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Empty } from '../../ui/state.tsx';
+import { AddStep } from './add-step.tsx';
+import { type Check, CheckView } from './check.tsx';
+import type { useEdits } from './edits.ts';
+import { StepSettings } from './step-settings.tsx';
+import { type Command, StepTree } from './step-tree.tsx';
+import {
+  changed,
+  indented,
+  insert,
+  moved,
+  movedTo,
+  neighbourOf,
+  outdented,
+  type Placed,
+  placed,
+  type Tree,
+  without,
+} from './tree-model.ts';
+import { labelOf, type Registry } from './words.ts';
+
+const commands: readonly {
+  id: Command;
+  label: string;
+  keys: string;
+  icon: 'back' | 'chevron' | 'delete';
+  turn: string;
+}[] = [
+  { id: 'up', label: 'Move up', keys: 'Alt+Up', icon: 'chevron', turn: 'up' },
+  { id: 'down', label: 'Move down', keys: 'Alt+Down', icon: 'chevron', turn: 'down' },
+  { id: 'outdent', label: 'Move out of the group', keys: 'Alt+Left', icon: 'back', turn: 'start' },
+  { id: 'indent', label: 'Move into the group before it', keys: 'Alt+Right', icon: 'back', turn: 'end' },
+  { id: 'delete', label: 'Delete the step', keys: 'Delete', icon: 'delete', turn: '' },
+];
+
+const results: Partial<Record<Command, (steps: Tree, key: string) => Tree>> = {
+  up: (steps, key) => moved(steps, key, -1),
+  down: (steps, key) => moved(steps, key, 1),
+  indent: indented,
+  outdent: outdented,
+  delete: without,
+};
+
+export function StepEditor({
+  realm,
+  registry,
+  edits,
+  all,
+  check,
+  isReadOnly,
+}: {
+  realm: string;
+  registry: Registry;
+  edits: ReturnType<typeof useEdits>;
+  all: readonly Placed[];
+  check: Check;
+  isReadOnly: boolean;
+}) {
+  const { steps, edit } = edits;
+  const [search, setSearch] = useSearchParams();
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
+  const [adds, setAdds] = useState(false);
+  const [said, setSaid] = useState('');
+  const chosen = all.find(({ step }) => step.key === search.get('step'));
+  const choose = (key: string | undefined) => {
+    const next = new URLSearchParams(search);
+    if (key === undefined) next.delete('step');
+    else next.set('step', key);
+    setSearch(next, { replace: true });
+    const parents = new Set<string>();
+    let at = all.find(({ step }) => step.key === key);
+    while (at?.parent) {
+      const { key: parent } = at.parent;
+      parents.add(parent);
+      at = all.find(({ step }) => step.key === parent);
+    }
+    if ([...parents].some((parent) => collapsed.has(parent)))
+      setCollapsed(new Set([...collapsed].filter((one) => !parents.has(one))));
+  };
+  const put = (next: Tree, key: string, words: string) => {
+    if (next === steps) {
+      setSaid(`${words}: not possible here.`);
+      return;
+    }
+    edit(next);
+    const to = placed(next).find(({ step }) => step.key === key);
+    if (to?.parent) {
+      const { key: parent } = to.parent;
+      setCollapsed(new Set([...collapsed].filter((one) => one !== parent)));
+    }
+    setSaid(to ? `${labelOf(to.step, registry)} is now ${to.number}.` : 'The step is deleted.');
+  };
+  const run = (command: Command) => {
+    if (command === 'add') return setAdds(true);
+    if (command === 'undo' || command === 'redo') {
+      edits[command]();
+      return setSaid(command === 'undo' ? 'The last edit is undone.' : 'The edit is made again.');
+    }
+    if (!chosen) return;
+    const { key } = chosen.step;
+    const label = commands.find(({ id }) => id === command)?.label ?? '';
+    const next = results[command]?.(steps, key) ?? steps;
+    if (command === 'delete') choose(neighbourOf(steps, key));
+    put(next, key, label);
+  };
+  const faults = new Map<string, string[]>();
+  for (const { at, message } of check.faults)
+    if (at) faults.set(at.step.key, [...(faults.get(at.step.key) ?? []), message]);
+  const own = check.faults.filter(({ at }) => at?.step.key === chosen?.step.key && chosen !== undefined);
+  return (
+    <div className="flow-split steps-first">
+      <div className="stack">
+        <Panel
+          title="Steps"
+          lead="In order, from top to bottom"
+          plain
+          actions={
+            !isReadOnly && (
+              <Button icon="add" onPress={() => setAdds(true)}>
+                Add a step
+              </Button>
+            )
+          }
+        >
+          {!isReadOnly && (
+            <div className="flow-tools" role="toolbar" aria-label="The chosen step">
+              {commands.map(({ id, label, keys, icon, turn }) => (
+                <IconButton
+                  key={id}
+                  label={`${label} (${keys})`}
+                  icon={icon}
+                  small
+                  className={`turn-${turn}`}
+                  isDisabled={!chosen || results[id]?.(steps, chosen.step.key) === steps}
+                  onPress={() => run(id)}
+                />
+              ))}
+              <span className="row flow-undo">
+                <Button small variant="quiet" isDisabled={!edits.canUndo} onPress={() => run('undo')}>
+                  Undo
+                </Button>
+                <Button small variant="quiet" isDisabled={!edits.canRedo} onPress={() => run('redo')}>
+                  Redo
+                </Button>
+              </span>
+            </div>
+          )}
+          {steps.length === 0 ? (
+            <Empty icon="flow" title="No steps yet">
+              <p>Add a first step, such as the username and password.</p>
+            </Empty>
+          ) : (
+            <StepTree
+              steps={steps}
+              all={all}
+              registry={registry}
+              faults={faults}
+              chosen={chosen?.step.key}
+              onChoose={choose}
+              collapsed={collapsed}
+              onCollapse={setCollapsed}
+              onCommand={run}
+              onDrop={(key, target, where) => put(movedTo(steps, key, target, where), key, 'Move')}
+              isReadOnly={isReadOnly}
+            />
+          )}
+        </Panel>
+        <p className="hint" role="status">
+          {said ||
+            (isReadOnly
+              ? ''
+              : 'In the tree: arrows move the choice, Alt with an arrow moves the step, Insert adds one, Delete removes it.')}
+        </p>
+      </div>
+      <div className="stack">
+        {!isReadOnly && <CheckView check={check} registry={registry} onChoose={choose} />}
+        {chosen ? (
+          <StepSettings
+            key={chosen.step.key}
+            realm={realm}
+            at={chosen}
+            registry={registry}
+            faults={own.filter(({ field }) => !field.startsWith('config.')).map(({ message }) => message)}
+            fieldFaults={new Map(own.map(({ field, message }) => [field, message]))}
+            onChange={(change) =>
+              edit(changed(steps, chosen.step.key, change), `${chosen.step.key} ${Object.keys(change).join()}`)
+            }
+            isDisabled={isReadOnly}
+          />
+        ) : (
+          <Panel plain>
+            <Empty icon="settings" title="Choose a step">
+              <p>Its requirement and its settings are shown here.</p>
+            </Empty>
+          </Panel>
+        )}
+      </div>
+      {adds && (
+        <AddStep
+          registry={registry}
+          where={
+            chosen
+              ? chosen.step.authenticatorId === null
+                ? `into ${chosen.number}`
+                : `after ${chosen.number}`
+              : 'at the end'
+          }
+          onClose={() => setAdds(false)}
+          onAdd={(step) => {
+            setAdds(false);
+            put(insert(steps, chosen?.step.key, step), step.key, 'Add a step');
+            choose(step.key);
+          }}
+        />
+      )}
+    </div>
+  );
+}
