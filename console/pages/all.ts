@@ -7,6 +7,7 @@ import { authorizationPages } from './authorization/pages.ts';
 import { driftPages } from './drift/pages.ts';
 import { flowPages } from './flows/pages.ts';
 import { groupPages } from './groups/pages.ts';
+import { lookPages } from './look/pages.ts';
 import { operationsPages } from './operations/pages.ts';
 import { organizationPages } from './organizations/pages.ts';
 import { overviewPages } from './overview/pages.ts';
@@ -14,6 +15,7 @@ import type { ConsolePage } from './page.ts';
 import { settingsPages } from './settings/pages.ts';
 import { tokenPreviewPages } from './token-preview/pages.ts';
 import { userPages } from './users/pages.ts';
+import { wizardPages } from './wizards/pages.ts';
 
 const ownPages: readonly ConsolePage[] = [
   ...overviewPages,
@@ -25,6 +27,8 @@ const ownPages: readonly ConsolePage[] = [
   ...flowPages,
   ...authorizationPages,
   ...tokenPreviewPages,
+  ...wizardPages,
+  ...lookPages,
   ...driftPages,
   ...auditPages,
   ...operationsPages,

@@ -88,7 +88,7 @@ function useSteps(): Step[] {
       title: 'Set up mail',
       help: 'Without it nobody gets a link for a forgotten password.',
       ready: (mail.data?.body ?? []).some(({ channel, enabled }) => channel === 'EMAIL' && enabled),
-      link: { words: 'Set up', to: inRealm(MASTER, 'messaging-providers', 'new') },
+      link: { words: 'Set up', to: inRealm(MASTER, 'set-up', 'messages') },
     },
     {
       id: 'master-key',
@@ -108,7 +108,7 @@ function useSteps(): Step[] {
       title: 'Add the first application',
       help: 'A client is an application that signs people in, or a service that gets tokens for itself.',
       ready: (clients.data?.body ?? []).some(({ clientId }) => !OWN_CLIENTS.has(clientId)),
-      link: { words: 'Add', to: inFirst('clients', 'new') },
+      link: { words: 'Add', to: inFirst('set-up', 'application') },
     },
     {
       id: 'user',

@@ -1,0 +1,104 @@
+// A message in one language: its words, beside what a person would get. The server renders what is typed, saved or not.
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { messages, type TemplateKey } from '../../../server/contract/message-keys.ts';
+import { useRead } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import * as api from '../../generated/routes.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { realmAddress } from '../../shell/addresses.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
+import type { PageProps } from '../page.ts';
+import { lookAddress } from './frame.tsx';
+import { languageName, localesOf } from './languages.ts';
+import { purposes } from './message-words.ts';
+import { TemplateForm } from './template-form.tsx';
+
+const isKey = (text: string): text is TemplateKey => Object.hasOwn(messages, text);
+
+export default function TemplatePage({ params: { realm, templateKey = '' } }: PageProps) {
+  if (!isKey(templateKey))
+    return (
+      <Page
+        title="Message"
+        crumbs={[
+          { label: realm, to: realmAddress(realm) },
+          { label: 'Messages', to: lookAddress(realm, 'messages') },
+        ]}
+      >
+        <Empty
+          title="There is no such message"
+          actions={<ButtonLink to={lookAddress(realm, 'messages')}>All messages</ButtonLink>}
+        />
+      </Page>
+    );
+  return <Message realm={realm} templateKey={templateKey} />;
+}
+
+function Message({ realm, templateKey }: { realm: string; templateKey: TemplateKey }) {
+  const may = useMay();
+  const [path] = useLocation();
+  const [search] = useSearchParams();
+  const { channel } = messages[templateKey];
+  const templates = useRead(api.listMessageTemplates, { params: { realm }, query: { limit: 1000 } });
+  const settings = useRead(api.getSettings, { params: { realm } }, { enabled: may(realm, 'settings:read') });
+  const own = (templates.data?.body ?? []).filter((one) => one.templateKey === templateKey);
+  const isReady = templates.data !== undefined && !settings.isLoading;
+  const locale = search.get('locale') ?? settings.data?.body?.defaultLocale ?? 'en';
+  const all = [...new Set([...localesOf(settings.data?.body), ...own.map((one) => one.locale), locale])];
+  const template = own.find((one) => one.locale === locale);
+  const address = (tag: string) => {
+    const query = new URLSearchParams(search);
+    query.set('locale', tag);
+    return `${path}?${query}`;
+  };
+  return (
+    <Page
+      title={purposes[templateKey]}
+      lead={<code>{templateKey}</code>}
+      badges={<Badge>{channel}</Badge>}
+      crumbs={[
+        { label: realm, to: realmAddress(realm) },
+        { label: 'Look and texts', to: lookAddress(realm) },
+        { label: 'Messages', to: lookAddress(realm, 'messages') },
+      ]}
+      actions={
+        <AsCommand
+          commands={() => ({
+            realmctl: `realmctl get message-templates --realm ${realm}`,
+            curl: curlOf(api.previewMessageTemplate, { realm }, { templateKey, locale }),
+          })}
+        />
+      }
+    >
+      {templates.error && <ProblemNote problem={templates.error} retry={() => void templates.refetch()} />}
+      <nav className="row" aria-label="Languages">
+        {all.map((tag) => (
+          <Link
+            key={tag}
+            href={address(tag)}
+            className="button small"
+            aria-current={tag === locale ? 'page' : undefined}
+          >
+            {languageName(tag)}
+            {own.some((one) => one.locale === tag) ? '' : ' (built in)'}
+          </Link>
+        ))}
+      </nav>
+      {isReady ? (
+        <TemplateForm
+          key={`${locale} ${template?.id ?? ''}`}
+          realm={realm}
+          templateKey={templateKey}
+          locale={locale}
+          template={template}
+        />
+      ) : (
+        !templates.error && <Loading lines={8} />
+      )}
+    </Page>
+  );
+}

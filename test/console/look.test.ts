@@ -1,0 +1,138 @@
+// Owns: look and texts: branding with its contrast, texts by language, messages with their preview.
+// Does not own: the pages and mails themselves (test/server/features).
+// Implements: decisions "Console": what is written is seen before it is saved, and nothing of it runs in the console.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listMessageTemplates } from '../../server/contract/message-templates.ts';
+import { createRealm } from '../../server/contract/realms.ts';
+import { getSettings, putSettings } from '../../server/contract/settings.ts';
+import { launchBrowser } from '../support/chromium.ts';
+import { openConsole } from '../support/console.ts';
+import { administratorOf } from '../support/console-administrator.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let browser: Browser;
+const realm = 'acme';
+const params = { realm };
+
+beforeAll(async () => {
+  server = await startTestServer();
+  browser = await launchBrowser();
+  await server.admin.call(createRealm, { body: { realm, displayName: 'Acme' } });
+  await server.admin.call(putSettings, { params, body: { supportedLocales: ['en', 'de', 'ar'] } });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test('branding: a pale colour is told of, and saved after the plan', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look`);
+  await heading('Look and texts');
+  await look('branding');
+  await page.getByLabel('Primary color: as hex').fill('#ffe');
+  await page.getByText('so links are written in').first().waitFor();
+  await page.getByLabel('Primary color: as hex').fill('red');
+  await page.getByText('A colour is written as #1a2b3c').waitFor();
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByText('must be a hex colour').first().waitFor();
+  await page.getByLabel('Primary color: as hex').fill('#0a7c66');
+  for (const view of ['Dark', 'Phone', 'Right to left']) await page.getByRole('button', { name: view }).click();
+  expect(new URL(page.url()).search).toBe('?dark=1&phone=1&rtl=1');
+  await page.getByRole('img', { name: 'Sketch of the sign-in page in dark colours' }).waitFor();
+  await look('a sketch in the dark');
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Nothing is changed yet.').waitFor();
+  expect((await server.admin.call(getSettings, { params })).body?.primaryColor).toBe('#0a7c66');
+  await close();
+});
+
+test('texts: a placeholder that the built-in text lacks is refused at its line; the page says the new words', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look/texts`);
+  await heading('Look and texts');
+  await page.getByRole('link', { name: 'German' }).click();
+  await page.getByText('The language has no texts of the realm’s own.').waitFor();
+  await page.getByRole('button', { name: 'Add a text' }).click();
+  await page.getByLabel('Key', { exact: true }).fill('password.title');
+  await page.getByLabel('Text of password.title', { exact: true }).fill('Willkommen {user}');
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Back to editing' }).click();
+  await page.getByLabel('Text of password.title', { exact: true }).fill('Willkommen zurück');
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved the texts.').waitFor();
+  await look('texts');
+  await page.reload();
+  expect(await page.getByLabel('Text of password.title', { exact: true }).inputValue()).toBe('Willkommen zurück');
+  await close();
+});
+
+test('a message: the preview shows what is typed, and markup in it neither runs nor loads', async () => {
+  const { page, open, heading, look, complaints, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look/messages`);
+  await page.getByRole('row', { name: /A forgotten password/ }).click();
+  await heading('A forgotten password');
+  await page
+    .locator('.mail')
+    .getByText(/example/)
+    .first()
+    .waitFor();
+  await look('a message');
+  const editor = page.getByRole('textbox', { name: 'Text', exact: true });
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(
+    '<style>p { color: red }</style><h1 style="color:red;background:url(https://evil.example/x)">Hello {{user}}</h1><img src=x onerror="globalThis.hacked=1" alt="A lamp"><script>globalThis.hacked=1</script><p><a href="{{link}}">Go on</a></p>',
+  );
+  await page.getByText('The text is HTML').click();
+  await page.locator('.mail .no-picture').getByText('A lamp').waitFor();
+  await page.locator('.mail').getByText('Hello Ada Lovelace', { exact: true }).waitFor();
+  expect(await page.locator('.mail :is(a, img, script)').count()).toBe(0);
+  expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+  expect(complaints()).toEqual([]);
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText('<p>Hello {{nobody}}</p>');
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page
+    .getByText(/there is no placeholder/)
+    .first()
+    .waitFor();
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText('<p>Hello {{user}}, <a href="{{link}}">go on</a></p>');
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved the message.').waitFor();
+  const templates = (await server.admin.call(listMessageTemplates, { params })).body ?? [];
+  expect(templates.find(({ templateKey }) => templateKey === 'reset-password-email')).toMatchObject({ html: true });
+  await page.getByRole('link', { name: /Arabic/ }).click();
+  await page.getByRole('button', { name: 'Write them anew' }).click();
+  await page.locator('.mail[dir="rtl"]').waitFor();
+  await look('a message in Arabic');
+  await close();
+});
+
+test('a reader of messages changes nothing, and asks for no preview that would be refused', async () => {
+  const as = await administratorOf(server, realm, 'proof-reader', ['messaging:read', 'realm:read']);
+  const { page, open, look, complaints, close } = await openConsole(
+    { server, browser },
+    { as, viewport: { width: 390, height: 844 } },
+  );
+  await open(`/realms/${realm}/look`);
+  await page.getByText('reading them needs the permission settings:read').waitFor();
+  await open(`/realms/${realm}/look/messages/otp-email`);
+  await page.getByText('The preview needs the permission messaging:write.').waitFor();
+  expect(await page.getByRole('button', { name: 'Review and save' }).count()).toBe(0);
+  await look('a message of a reader, on a phone');
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  await open(`/realms/${realm}/look/messages/nothing`);
+  await page.getByText('There is no such message').waitFor();
+  expect(complaints()).toEqual([]);
+  await close();
+});

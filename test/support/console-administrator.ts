@@ -1,0 +1,25 @@
+// Owns: an administrator of one realm with an admin role of their own.
+// Does not own: what they do in the console.
+
+import { putUserAdminRoles } from '../../server/contract/admin-access.ts';
+import { createAdminRole } from '../../server/contract/admin-roles.ts';
+import type { Permission } from '../../server/contract/permissions.ts';
+import { createUser, setPassword } from '../../server/contract/users.ts';
+import type { Credentials } from './console.ts';
+import { ADMIN_PASSWORD, type TestServer } from './server.ts';
+
+export async function administratorOf(
+  { admin }: Pick<TestServer, 'admin'>,
+  realm: string,
+  username: string,
+  permissions: Permission[],
+): Promise<Credentials> {
+  const params = { realm };
+  const user = (await admin.call(createUser, { params, body: { username } })).body;
+  if (!user) throw new Error('no user was made');
+  const at = { realm, userId: user.id };
+  await admin.call(setPassword, { params: at, body: { password: ADMIN_PASSWORD, temporary: false } });
+  await admin.call(createAdminRole, { params, body: { name: username, permissions } });
+  await admin.call(putUserAdminRoles, { params: at, body: { grants: [{ role: username, realm }] } });
+  return { username, password: ADMIN_PASSWORD, realm };
+}
