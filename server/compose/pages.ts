@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { RealmSettingsDto } from '../contract/settings.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
-import { createBrowsersSection } from '../features/authentication/account/browsers.ts';
 import { createIdentitySection } from '../features/authentication/account/identities.ts';
 import { createMayHavePassword } from '../features/authentication/account/own-password.ts';
 import { createPhoneSection } from '../features/authentication/account/phone.ts';
@@ -78,12 +77,7 @@ export function mountPages(pages: FastifyInstance, all: Operations): void {
   accountRoutes(pages, {
     ...all,
     mayHavePassword: createMayHavePassword({ ...all, elsewhere: federation.source }),
-    sections: [
-      createIdentitySection(all),
-      createPhoneSection(all),
-      createBrowsersSection(all.browsers),
-      createSharingSection(all.sharing),
-    ],
+    sections: [createIdentitySection(all), createPhoneSection(all), createSharingSection(all.sharing)],
   });
   adminArrival(pages, { ...all, signIn: all.adminSignIn });
   ownAccountPage(pages, all);

@@ -29,8 +29,18 @@ export const withHost = (about: AboutClient | undefined, redirectUri: string): A
 /** The addresses of pictures that the page loads. */
 export const picturesOf = (about: AboutClient | undefined): string[] => (about?.logo ? [about.logo] : []);
 
+/** The first character of a name, for applications and providers without a picture. */
+export const monogram = (name: string): Html =>
+  html`<span class="monogram" aria-hidden="true">${[...name.trim()][0]?.toLocaleUpperCase()}</span>`;
+
+/** The application's picture, or its initial, beside its name. */
+export const clientMark = (name: string, about: AboutClient | undefined): Html =>
+  html`<div class="asks">${
+    about?.logo ? html`<img src="${about.logo}" alt="" referrerpolicy="no-referrer">` : monogram(name)
+  }<div><strong><bdi>${name}</bdi></strong>${about?.host !== undefined && html`<br><strong>${about.host}</strong>`}</div></div>`;
+
 export function aboutClient(about: AboutClient | undefined): Html | false {
-  if (!about) return false;
+  if (!about || Object.values(about).every((one) => one === null || one === undefined)) return false;
   const { logo, home, policy, terms, host } = about;
   const said: [string | null, string][] = [
     [home, text('client.home')],

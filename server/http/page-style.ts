@@ -25,18 +25,32 @@ body {
   width: 100%; max-width: 26rem; padding: 2.25rem 2.25rem 2rem; background: var(--card); border-radius: 14px;
   box-shadow: var(--shadow); overflow-wrap: anywhere;
 }
-.card.wide { max-width: 44rem; }
+.card.wide { max-width: 58rem; }
+.account { display: grid; grid-template-columns: 12.5rem minmax(0, 1fr); gap: 1.5rem 2.75rem; align-items: start; }
+.account > div > h2:first-child { margin-top: 0; }
+.views ul { list-style: none; margin: 0; padding: 0; display: grid; gap: .125rem; }
+.views a { display: block; padding: .5rem .75rem; color: var(--text); text-decoration: none; font-weight: 500; border-radius: 9px; border-inline-start: 4px solid transparent; }
+.views a:hover { background: var(--note-back); }
+.views [aria-current] { background: var(--note-back); border-color: var(--mark); font-weight: 650; }
+.views form { margin-top: 1rem; padding-top: 1rem; border-top: 1px solid var(--hair); }
 .brand { margin-bottom: 1.5rem; }
 .brand .name { font-weight: 650; font-size: 1.0625rem; letter-spacing: -.01em; padding-inline-start: .75rem; border-inline-start: 4px solid var(--mark); }
 .application { margin: 0 0 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; font-size: .9rem; }
 .application img { max-width: 100%; max-height: 3rem; }
-.brand .logo { display: block; max-width: 100%; max-height: 3.5rem; }
+.asks { display: flex; gap: .875rem; align-items: center; margin: 0 0 1rem; font-size: 1.125rem; }
+.asks img { flex: none; width: 3rem; height: 3rem; object-fit: contain; border-radius: 9px; }
+.monogram { flex: none; display: grid; place-items: center; width: 3rem; height: 3rem; font-weight: 650; font-size: 1.25rem; color: var(--on-primary); background: var(--primary); border-radius: 9px; }
+.brand .logo { position: relative; display: block; max-width: 100%; min-height: 1.625rem; max-height: 3.5rem; font-weight: 650; font-size: 1.0625rem; }
+.brand .logo::after { content: attr(alt); position: absolute; inset: 0; background: var(--card); }
 h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; text-wrap: pretty; }
+h2.group { margin: 1.25rem 0 .375rem; font-size: 1rem; }
+.rows + .application { margin-top: 1rem; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
 p { margin: 0 0 1rem; }
 .lead { color: var(--soft); margin: 0 0 1.5rem; white-space: pre-line; }
 .lead:last-child { margin-bottom: 0; }
 h1 + .lead, h1 + form .lead { margin-top: -.875rem; }
+.lead + .lead { margin-top: -.75rem; }
 form + .lead { margin-top: 1.75rem; padding-top: 1.5rem; border-top: 1px solid var(--hair); }
 a { color: var(--link); text-underline-offset: .2em; }
 form { margin: 0; }
@@ -54,6 +68,11 @@ input:is([type=text], [type=password], [type=email], [type=tel], [type=date], [t
   border: 1px solid var(--line); border-radius: 9px;
 }
 :is(input, select, textarea)[aria-invalid=true] { border-color: var(--bad); box-shadow: inset 0 0 0 1px var(--bad); }
+.revealed { position: relative; }
+.revealed input { padding-inline-end: 3rem; }
+.reveal.reveal { position: absolute; inset-block: 1px; inset-inline-end: 1px; display: grid; place-items: center; width: 2.75rem; min-height: 0; padding: 0; color: var(--soft); background: none; border: 0; }
+.reveal.reveal[hidden] { display: none; }
+.reveal:not([aria-pressed=true]) .slash { display: none; }
 input.code { font-size: 1.5rem; letter-spacing: .3em; text-align: center; font-variant-numeric: tabular-nums; }
 textarea { resize: vertical; line-height: 1.5; }
 fieldset { margin-inline: 0; padding: 0; border: 0; }
@@ -82,8 +101,11 @@ button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; b
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .error { margin: 0 0 1.25rem; padding: .75rem .9375rem; color: var(--bad); background: var(--bad-back); border-radius: 9px; border-inline-start: 4px solid var(--bad); }
 :is(.error, .note) p:last-child { margin: 0; }
+:is(.field, fieldset) > .error { margin: .4375rem 0 0; padding: 0; font-size: .9375rem; background: none; border: 0; }
 .note { margin: 0 0 1.25rem; padding: .75rem .9375rem; background: var(--note-back); border-radius: 9px; }
 .more { margin: 1.25rem 0 0; padding-top: 1rem; border-top: 1px solid var(--hair); display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .9375rem; }
+.ways a { display: flex; gap: .625rem; align-items: center; justify-content: center; }
+.ways a .monogram { width: 1.375rem; height: 1.375rem; font-size: .8125rem; border-radius: 6px; }
 .ways { display: grid; gap: .625rem; margin-top: 1.25rem; }
 .qr { width: 12.5rem; max-width: 100%; margin: .875rem auto 1rem; padding: .75rem; background: #fff; border: 1px solid var(--hair); border-radius: 10px; }
 .qr svg { display: block; width: 100%; height: auto; }
@@ -120,6 +142,12 @@ time { white-space: nowrap; }
 details { margin-top: 1.75rem; color: var(--soft); font-size: .9375rem; }
 summary { padding: .5rem 0; cursor: pointer; }
 details p { margin: .25rem 0 0; }
+.lost { margin-top: .75rem; }
+.menu > summary { list-style: none; min-height: 2.5rem; padding: .375rem .9375rem; }
+.menu > summary::-webkit-details-marker { display: none; }
+.menu > summary::after { content: " ▾" / ""; }
+.menu > .ways { max-width: 24rem; margin-top: .75rem; }
+.menu button { width: 100%; text-align: start; }
 .language { margin-top: 1.5rem; padding-top: .5rem; border-top: 1px solid var(--hair); }
 .language form { display: flex; flex-wrap: wrap; gap: .25rem 1.125rem; }
 .language [aria-current] { color: var(--text); text-decoration: none; font-weight: 650; }
@@ -136,6 +164,16 @@ dd { unicode-bidi: plaintext; }
 :lang(ar) :is(h1, .brand .name, .number) { letter-spacing: 0; }
 :lang(ar) :is(h1, h2) { line-height: 1.4; }
 .hidden.hidden { position: absolute; width: 1px; height: 1px; min-height: 0; padding: 0; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+@media (hover: none) and (pointer: coarse) {
+  .scan { display: flex; flex-direction: column-reverse; }
+  .scan a { display: block; margin-top: .625rem; padding: .625rem 1.25rem; font-weight: 600; text-align: center; text-decoration: none; border: 1px solid var(--line); border-radius: 9px; }
+}
+@media (max-width: 48rem) {
+  .account { grid-template-columns: minmax(0, 1fr); }
+  .views ul { display: flex; flex-wrap: wrap; gap: .375rem; }
+  .views a { padding: .375rem .625rem; border: 1px solid var(--hair); }
+  .views form { margin-top: .75rem; padding-top: 0; border: 0; }
+}
 @media (max-width: 30rem) {
   body { padding: 0; place-items: start stretch; background: var(--card); }
   .card { max-width: none; min-height: 100vh; min-height: 100dvh; border-radius: 0; box-shadow: none; padding: 1.75rem 1.25rem; border-top: 5px solid var(--mark); }

@@ -119,7 +119,7 @@ export function layout(
   const theme = realm && brand ? html`<link rel="stylesheet" href="${themePath(realm, brand, plain)}">` : undefined;
   const mark = brand?.logoUrl
     ? html`<img class="logo" src="${brand.logoUrl}" alt="${name}" referrerpolicy="no-referrer">`
-    : html`<span class="name">${name}</span>`;
+    : html`<bdi class="name">${name}</bdi>`;
   return html`<!doctype html>
 <html lang="${language.tag}"${language.rightToLeft && html` dir="rtl"`}>
 <head>

@@ -1,7 +1,10 @@
+import { revealScript } from './reveal.ts';
+
 // The script of pages that ask for a new password: it ticks the fulfilled rules, apart from the one that only the
 // server can check, and shows how strong the password is. Without it the rules are shown too, and the server checks
 // them. The script sends the password nowhere.
-export const passwordScript = `(() => {
+export const passwordScript = `${revealScript}
+(() => {
 const field = document.getElementById('password');
 const list = document.querySelector('[data-rules]');
 const patterns = JSON.parse(list.dataset.rules);

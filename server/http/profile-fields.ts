@@ -4,7 +4,7 @@
 import { PHONE_CONFIRMED, withoutOldConfirmation } from '../contract/phone.ts';
 import type { Words } from '../contract/phrases.ts';
 import type { ProfileAttribute, UserProfile } from '../contract/user-profile.ts';
-import { invalidState } from './field-errors.ts';
+import { type Faults, invalidState, noteAt } from './field-errors.ts';
 import { type Html, html } from './html.ts';
 import { plainText, text, translated } from './texts.ts';
 
@@ -130,37 +130,42 @@ export const faultSentence = ({ label, fault }: { label: string; fault: Words })
   text('profile.fault', { label, fault: translated(fault) });
 
 /** The field of the username. @param state further attributes of the field */
-export const usernameField = (value: string | undefined, state: Html | false): Html => html`<div class="field">
+export const usernameField = (
+  value: string | undefined,
+  state: Html | false,
+  faults: Faults = new Map(),
+): Html => html`<div class="field">
 <label for="username">${text('account.username')}</label>
 <input type="text" id="username" name="username" value="${value}" maxlength="${MOST}" autocomplete="username"
  autocapitalize="none" autocorrect="off" spellcheck="false" required${state}>
+${noteAt(faults, 'username')}
 </div>`;
 
-/** @param wrong the path with a fault; @param focus the path whose field has the focus */
+/** @param faults by path; @param focus the path whose field has the focus */
 export const profileFields = (
   inputs: readonly ProfileInput[],
   values: Names,
-  { wrong, focus }: { wrong?: string | undefined; focus?: string | undefined } = {},
-): Html => html`${inputs.map((input) => fieldOf(input, values[input.field] ?? [], { wrong, focus }))}`;
+  { faults = new Map(), focus }: { faults?: Faults; focus?: string | undefined } = {},
+): Html => html`${inputs.map((input) => fieldOf(input, values[input.field] ?? [], { faults, focus }))}`;
 
 function fieldOf(
   input: ProfileInput,
   values: readonly string[],
-  { wrong, focus }: { wrong: string | undefined; focus: string | undefined },
+  { faults, focus }: { faults: Faults; focus: string | undefined },
 ): Html {
   const { path, field, label, required, multivalued, options, type } = input;
-  const is = path === wrong;
-  const state = html`${is && invalidState(path)}${path === (wrong ?? focus) && html` autofocus`}`;
+  const state = html`${faults.has(path) && invalidState(path)}${path === focus && html` autofocus`}`;
+  const note = noteAt(faults, path);
   const optional =
     !required && path.startsWith('attributes.') && html` <span class="soft">${text('otp.optional')}</span>`;
   const labelled = (control: Html) =>
-    html`<div class="field"><label for="${field}">${label}${optional}</label>${control}</div>`;
+    html`<div class="field"><label for="${field}">${label}${optional}</label>${control}${note}</div>`;
   if (multivalued && options.length > 0)
     return html`<fieldset class="field"${state}><legend>${label}${optional}</legend><input type="hidden" name="${field}" value="">
 ${options.map((option, i) => {
   const id = `${field}-${i}`;
   return html`<div class="check"><input type="checkbox" id="${id}" name="${optionField(field, option)}" value="on"${values.includes(option) && html` checked`}><label for="${id}">${option}</label></div>`;
-})}</fieldset>`;
+})}${note}</fieldset>`;
   if (multivalued)
     return labelled(html`<textarea id="${field}" name="${field}" rows="3" maxlength="${MOST_OF_MANY}"${state}>
 ${values.join('\n')}</textarea><p class="hint">${text('profile.oneALine')}</p>`);

@@ -1,6 +1,7 @@
 // The realm's terms of use on a page: the link to them, and the version that the page shows, so that a user can't accept terms that
 // changed meanwhile.
 import type { Settings } from '../contract/settings.ts';
+import { type Faults, noteAt } from './field-errors.ts';
 import { type Html, html } from './html.ts';
 import { text, textHtml } from './texts.ts';
 
@@ -36,7 +37,12 @@ export function termsLink({ termsUrl, displayName }: Settings): Html {
  * @param form the form as it was sent: the box stays ticked if it was ticked for this version
  * @param state further attributes of the box
  */
-export const termsBox = (settings: Settings, form: Form, state: Html | false): Html | false =>
+export const termsBox = (
+  settings: Settings,
+  form: Form,
+  state: Html | false,
+  faults: Faults = new Map(),
+): Html | false =>
   termsOf(settings) !== undefined &&
   html`${shownTerms(settings)}<div class="check">
 <input type="checkbox" id="terms" name="terms" value="on" required${form.terms === 'on' && areShown(settings, form) && html` checked`}${state}>
@@ -44,7 +50,8 @@ export const termsBox = (settings: Settings, form: Form, state: Html | false): H
     settings.termsVersion !== null &&
     html` <span class="hint">${text('terms.version', { version: settings.termsVersion })}</span>`
   }</label>
-</div>`;
+</div>
+${noteAt(faults, 'terms')}`;
 
 /** Why a form with {@link termsBox} doesn't accept the terms, in words; undefined: it does, or there are none. */
 export function termsFault(settings: Fields, form: Form): string | undefined {

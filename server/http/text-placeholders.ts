@@ -4,7 +4,6 @@ export interface TextPlaceholders {
   'account.methodAdded': 'when';
   'account.methodLastUsed': 'when';
   'account.methodCodesLeft': 'left';
-  'account.addMethod': 'method';
   'account.allowed': 'when';
   'account.agentReview': 'day';
   'activity.failedTimes': 'count';
@@ -28,6 +27,7 @@ export interface TextPlaceholders {
   'invitation.have': 'email';
   'invitation.new': 'email';
   'invitation.joined': 'organization';
+  'browsers.known': 'when';
   'enrolmentLink.for': 'username';
   'phone.sent': 'number';
   'identities.linked': 'when';
@@ -63,10 +63,10 @@ export interface TextPlaceholders {
   'messageCode.digits': 'digits';
   'newPassword.tooLong': 'most';
   'newPassword.faults': 'faults';
+  'newPassword.firstFaults': 'faults';
   'newPassword.least': 'least';
   'otp.lead': 'username';
-  'otp.cannotScan': 'link';
-  'deviceKey.openHere': 'link';
+  'otp.appHere': 'link';
   'deviceKey.confirmLead': 'device';
   'recovery.file': 'realm';
   'profile.fault': 'label' | 'fault';

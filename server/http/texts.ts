@@ -1,7 +1,7 @@
 // Owns: a text of a page by its key, in the language of the request, with its placeholders filled in. A key that doesn't exist, or a
 // placeholder without a value, is an error of the compiler.
 // Does not own: the texts (languages/<tag>.json), which language a request is answered in (spoken.ts).
-import { phrases, scopePhrases, type Words } from '../contract/phrases.ts';
+import { type PhraseCode, phrases, scopePhrases, type Words } from '../contract/phrases.ts';
 import { Html, type HtmlValue, html } from './html.ts';
 import { formOf, PLACEHOLDER, type TextKey } from './languages.ts';
 import { currentLanguage } from './spoken.ts';
@@ -47,7 +47,15 @@ export const translated = (words: Words): string =>
 
 /** A client scope's text: from the realm's message texts in this language, else its description, else its name. */
 export function scopeText(name: string, description: string | null): string {
-  const code = scopePhrases.get(name);
-  const isBuiltIn = code !== undefined && description === phrases[code];
-  return currentLanguage().scopes?.get(name) ?? (isBuiltIn ? translated({ code, values: {} }) : (description ?? name));
+  const code = builtInCode(name, description);
+  return currentLanguage().scopes?.get(name) ?? (code ? translated({ code, values: {} }) : (description ?? name));
 }
+
+function builtInCode(name: string, description: string | null): PhraseCode | undefined {
+  const code = scopePhrases.get(name);
+  return code !== undefined && description === phrases[code] ? code : undefined;
+}
+
+/** Whether {@link scopeText} is this program's text, not the realm's. */
+export const hasBuiltInText = (name: string, description: string | null): boolean =>
+  builtInCode(name, description) !== undefined && !currentLanguage().scopes?.has(name);

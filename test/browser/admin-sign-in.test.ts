@@ -66,7 +66,7 @@ test('the page of the API tries a write out with the session of the browser, wit
   await tab.goto(`${server.baseUrl}/admin/login`);
   await tab.getByRole('button', { name: 'Continue' }).click();
   await tab.getByLabel('Username').fill('admin');
-  await tab.getByLabel('Password').fill(ADMIN_PASSWORD);
+  await tab.getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
   await tab.keyboard.press('Enter');
   await tab.waitForURL(`${server.baseUrl}/admin/console/**`);
   await tab.goto(`${server.baseUrl}/admin/login?page=plain`);

@@ -46,7 +46,7 @@ afterEach(() => page.context().close());
 async function signInThere(): Promise<void> {
   await page.waitForURL(`${partner.baseUrl}/realms/corp/login**`);
   await page.getByLabel('Username or e-mail').fill('ada');
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL(`${server.baseUrl}/realms/${realm}/account`);
 }
@@ -57,6 +57,7 @@ test('a button leads to the provider, whose sign-in leads back to the account', 
   await page.getByRole('link', { name: 'Sign in with Corp' }).click();
   await signInThere();
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Ada Low');
+  await page.getByRole('link', { name: 'Security' }).click();
   await page.getByRole('heading', { name: 'Accounts elsewhere' }).waitFor();
   if (process.env.SCREENSHOTS)
     await page.screenshot({ path: `${process.env.SCREENSHOTS}/account.png`, fullPage: true });

@@ -75,7 +75,7 @@ const authorizeUrl = (more: Record<string, string> = {}) => {
 test('sign in, allow, land in the application by form_post, and sign out again', async () => {
   await page.goto(authorizeUrl({ response_mode: 'form_post', state: 'a"b' }));
   await page.getByLabel('Username or e-mail').fill('alice');
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Allow access?' }).waitFor();
   expect(await page.locator('main').textContent()).toContain('Third Party');
@@ -96,7 +96,7 @@ test('on a small phone both answers are as wide as the page, and high enough for
   await page.setViewportSize({ width: 320, height: 640 });
   await page.goto(authorizeUrl({ prompt: 'consent' }));
   await page.getByLabel('Username or e-mail').fill('alice');
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   for (const name of ['Allow', 'Cancel']) {
     const box = await page.getByRole('button', { name }).boundingBox();
@@ -108,7 +108,7 @@ test('on a small phone both answers are as wide as the page, and high enough for
 test('refuse, and the application hears of it', async () => {
   await page.goto(authorizeUrl({ prompt: 'consent' }));
   await page.getByLabel('Username or e-mail').fill('alice');
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.waitForURL(/error=access_denied/);
@@ -118,7 +118,7 @@ test('refuse, and the application hears of it', async () => {
 test('another language can be chosen where consent is asked for, and the way goes on in it', async () => {
   await page.goto(authorizeUrl({ prompt: 'consent', state: 's' }));
   await page.getByLabel('Username or e-mail').fill('alice');
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Allow access?' }).waitFor();
   await page.locator('details.language summary').click();

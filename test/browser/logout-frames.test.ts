@@ -58,7 +58,7 @@ test('frames are loaded by the address that names the session, and the browser g
 
   await page.goto(at('shop'));
   await page.getByLabel('Username or e-mail').fill('alice');
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(`${origin}/shop?**`);
   const { body } = await post(server, 'acme', 'token', {

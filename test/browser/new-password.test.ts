@@ -28,7 +28,7 @@ test('rules are ticked as they are met, and the strength is said in words', asyn
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
   await page.goto(`${server.baseUrl}/realms/strict/register`);
-  const password = page.getByLabel('New password', { exact: true });
+  const password = page.getByLabel('Password', { exact: true });
   const met = () => page.locator('.rules .met').allTextContents();
   const strength = page.locator('[data-strength] [role=status]');
   expect([await met(), await page.locator('[data-strength]').isVisible()]).toEqual([[], false]);
@@ -61,8 +61,8 @@ globalThis.letGo = () => {
   await page.addInitScript({ content });
   await page.goto(`${server.baseUrl}/realms/strict/register`);
   await page.getByLabel('E-mail').fill('ada@strict.example');
-  await page.getByLabel('New password', { exact: true }).fill('seven 7 blue-grey kettles');
-  await page.getByLabel('New password again').fill('seven 7 blue-grey kettles');
+  await page.getByLabel('Password', { exact: true }).fill('seven 7 blue-grey kettles');
+  await page.getByLabel('Password again').fill('seven 7 blue-grey kettles');
   await page.getByRole('button', { name: 'Create the account' }).click();
   await expect.poll(() => page.locator('[data-working]').textContent()).toContain('your browser is still at work');
   expect(new URL(page.url()).pathname).toBe('/realms/strict/register');

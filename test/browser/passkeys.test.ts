@@ -188,7 +188,9 @@ test('people see their passkeys, add one and remove one; an administrator remove
   await login(at.realm);
   await password();
   await account(at.realm);
-  await page.getByRole('button', { name: 'Add: Passkey' }).click();
+  await page.getByRole('link', { name: 'Security' }).click();
+  await page.getByText('Add a way to sign in').click();
+  await page.getByRole('button', { name: 'Passkey', exact: true }).click();
   await heading('Set up a passkey');
   await page.getByLabel('Name of the passkey').fill('Key ring');
   await page.getByRole('button', { name: 'Set up a passkey' }).click();
@@ -216,7 +218,7 @@ test('whoever makes an account chooses a passkey instead of a password, and sign
   await page.goto(`${server.baseUrl}/realms/${realm}/register`);
   const passkey = page.getByRole('radio', { name: 'With a passkey' });
   await expect.poll(() => passkey.isChecked()).toBe(true);
-  const field = page.getByLabel('New password', { exact: true });
+  const field = page.getByLabel('Password', { exact: true });
   expect(await field.isVisible()).toBe(false);
   await page.getByRole('radio', { name: 'With a password' }).check();
   expect(await field.isVisible()).toBe(true);
@@ -241,7 +243,7 @@ test('whoever comes by an invitation chooses a passkey instead of a password, an
   const { body: invitation } = await server.admin.call(createInvitation, { params: { realm }, body });
   await page.goto(invitation?.link ?? '');
   await expect.poll(() => page.getByRole('radio', { name: 'With a passkey' }).isChecked()).toBe(true);
-  expect(await page.getByLabel('New password', { exact: true }).isVisible()).toBe(false);
+  expect(await page.getByLabel('Password', { exact: true }).isVisible()).toBe(false);
   await page.getByRole('button', { name: 'Create the account' }).click();
   await heading('Set up a passkey');
   await page.getByRole('button', { name: 'Use a password instead' }).click();
@@ -266,8 +268,7 @@ test('a browser that can make no passkey leads to a password on the same way', a
   await heading('Set up a passkey');
   await page.getByRole('button', { name: 'Use a password instead' }).click();
   await heading('Choose a password');
-  for (const name of ['New password', 'New password again'])
-    await page.getByLabel(name, { exact: true }).fill(PASSWORD);
+  for (const name of ['Password', 'Password again']) await page.getByLabel(name, { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Create the account' }).click();
   await account(realm);
   expect(complaints).toEqual([]);

@@ -107,7 +107,7 @@ beforeEach(async () => {
 async function enterBoth(): Promise<void> {
   await page.goto(`${origin}/a/start`);
   await page.getByLabel('Username or e-mail').fill('alice');
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(`${origin}/a/home`);
   // the session's cookie stays behind at another site's post, and is there all the same
@@ -117,7 +117,7 @@ async function enterBoth(): Promise<void> {
 }
 const isSignedIn = async (): Promise<boolean> => {
   await page.goto(`${server.baseUrl}/realms/acme/account`);
-  return (await page.getByLabel('Password').count()) === 0;
+  return (await page.getByLabel('Password', { exact: true }).count()) === 0;
 };
 
 test('one sign-in for two applications, and one logout that both hear of', async () => {

@@ -85,6 +85,11 @@ async function typePassword(password = PASSWORD): Promise<void> {
   await page.waitForLoadState();
 }
 const heading = () => page.getByRole('heading', { level: 1 }).innerText();
+async function addMethod(realm: string, method: string): Promise<void> {
+  await page.goto(`${server.baseUrl}/realms/${realm}/account?view=security`);
+  await page.getByText('Add a way to sign in').click();
+  await page.getByRole('button', { name: method, exact: true }).click();
+}
 async function setUpCode(): Promise<string> {
   const secret = (await page.locator('code.secret').innerText()).replace(/\s/g, '');
   await page.getByLabel('Code', { exact: true }).fill(codeAt(secret));
@@ -104,13 +109,22 @@ test('with the keyboard alone: sign in, see the account, sign out', async () => 
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/account$/);
   expect(await heading()).toBe('Alice Miller');
+  const reach = async (...all: string[]) => {
+    for (const one of all) {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.textContent')).toBe(one);
+    }
+  };
+  await reach('Profile', 'Security');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\?view=security$/);
+  const views = ['Profile', 'Security', 'Devices and sessions', 'Applications', 'Your data', 'Recent activity'];
+  await reach(...views, 'Sign out', 'Change password', 'Add a way to sign in');
+  await page.keyboard.press('Enter');
+  await reach('Passkey', 'Authenticator app', 'Device', 'Recovery codes');
+  await page.goto(`${server.baseUrl}/realms/${realm}/account?view=devices`);
   expect(await page.getByText('This device').count()).toBe(1);
-  const change = ['Change profile', 'Change password'];
-  const add = ['Add: Authenticator app', 'Add: Passkey', 'Add: Device', 'Add: Recovery codes'];
-  for (const button of [...change, ...add, 'Download your data', 'Delete my account', 'Recent activity', 'Sign out']) {
-    await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe(button);
-  }
+  await reach(...views, 'Sign out');
   await page.keyboard.press('Enter');
   await page.getByText('You are signed out').waitFor();
   await page.goto(`${server.baseUrl}/realms/${realm}/account`);
@@ -122,7 +136,7 @@ test('recovery codes are shown once, to be copied, downloaded or printed, and th
   const realm = await realmWith();
   await page.goto(`${server.baseUrl}/realms/${realm}/account`);
   await typePassword();
-  await page.getByRole('button', { name: 'Add: Recovery codes' }).click();
+  await addMethod(realm, 'Recovery codes');
   expect(await heading()).toBe('Keep your recovery codes');
   const codes = await page.locator('#codes li').allTextContents();
   const downloading = page.waitForEvent('download');
@@ -154,7 +168,7 @@ test('who signs out of a set-up that they left leaves none of its secrets in the
   await page.goto(`${server.baseUrl}/realms/${realm}/account`);
   await typePassword();
   for (const method of ['Recovery codes', 'Authenticator app']) {
-    await page.getByRole('button', { name: `Add: ${method}` }).click();
+    await addMethod(realm, method);
     await page.getByRole('button', { name: 'Cancel and go back to your account' }).waitFor();
     await page.goto(`${server.baseUrl}/realms/${realm}/account`);
   }
@@ -198,8 +212,8 @@ test('a second factor is set up within the sign-in that needs it', async () => {
   expect(await page.getByRole('alert').innerText()).toContain('digits');
   await setUpCode();
   await page.waitForURL(`${redirectUri}?**`);
-  await page.goto(`${server.baseUrl}/realms/${realm}/account`);
-  expect(await page.getByRole('listitem').filter({ hasText: 'Authenticator app' }).count()).toBe(1);
+  await page.goto(`${server.baseUrl}/realms/${realm}/account?view=security`);
+  expect(await page.locator('ul.rows > li').filter({ hasText: 'Authenticator app' }).count()).toBe(1);
   expect(complaints).toEqual([]);
 });
 
@@ -329,4 +343,34 @@ test('who clicks twice with the first code of a new factor gets to the applicati
   // Whose answer was lost is signed in here.
   await page.goto(`${server.baseUrl}/realms/${realm}/account`);
   expect(await heading()).toBe('Alice Miller');
+});
+
+test('the typed password can be shown, and is a password field again when it is sent', async () => {
+  const realm = await realmWith();
+  await page.goto(`${server.baseUrl}/realms/${realm}/login`);
+  const field = page.getByLabel('Password', { exact: true });
+  const button = page.getByRole('button', { name: 'Show password' });
+  await field.fill('wrong');
+  await button.click();
+  expect([await field.getAttribute('type'), await button.getAttribute('aria-pressed')]).toEqual(['text', 'true']);
+  await button.click();
+  expect([await field.getAttribute('type'), await button.getAttribute('aria-pressed')]).toEqual(['password', 'false']);
+  await button.click();
+  await page.evaluate(`addEventListener('submit', (event) => event.preventDefault())`);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  expect(await field.getAttribute('type')).toBe('password');
+  expect(complaints).toEqual([]);
+});
+
+test('without JavaScript there is no button to show the password, and the sign-in works', async () => {
+  const realm = await realmWith();
+  const still = await browser.newContext({ javaScriptEnabled: false });
+  const plain = await still.newPage();
+  await plain.goto(`${server.baseUrl}/realms/${realm}/login`);
+  expect(await plain.getByRole('button', { name: 'Show password' }).count()).toBe(0);
+  await plain.getByLabel('Username or e-mail').fill('alice');
+  await plain.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await plain.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await plain.waitForURL(/\/account$/);
+  await still.close();
 });

@@ -164,6 +164,7 @@ export function createBeside({ site, realm, locale, callback, password, fresh }:
         await page.locator('[name=device]').check();
         await signIn('olga');
         await page.waitForURL(/\/account$/);
+        await open(`/realms/${at}/account?view=devices`);
         await see('known-browsers');
       });
       await fresh(async ({ open, signIn, see }) => {
@@ -185,6 +186,7 @@ export function createBeside({ site, realm, locale, callback, password, fresh }:
         await open(account(at));
         await signIn('phil');
         await page.waitForURL(/\/account$/);
+        await open(`/realms/${at}/account?view=security`);
         await see('phone-account');
         await submit('form:has([value=VERIFY_PHONE]) button');
         await see('phone');
@@ -297,13 +299,14 @@ export function createBeside({ site, realm, locale, callback, password, fresh }:
         };
         const { body: refusal } = await post(server, at, 'token', asked, { authorization: basic('reader') });
         if (refusal.error !== 'request_submitted') throw new Error(`not asked: ${JSON.stringify(refusal)}`);
-        await open(`/realms/${at}/account`);
+        await open(`/realms/${at}/account?view=applications`);
         await see('sharing-asked');
       });
       await fresh(async ({ page, open, signIn, see }) => {
         await open(account(at));
         await signIn('zoe');
         await page.waitForURL(/\/account$/);
+        await open(`/realms/${at}/account?view=applications`);
         await page.locator('li summary').click();
         await see('sharing');
       });
@@ -327,14 +330,14 @@ export function createBeside({ site, realm, locale, callback, password, fresh }:
         await page.waitForURL(/\/account$/);
         await see('changes');
         for (const action of ['UPDATE_PROFILE', 'UPDATE_PASSWORD', 'VERIFY_EMAIL']) {
-          await open(`/realms/${at}/account`);
+          await open(`/realms/${at}/account${action === 'UPDATE_PASSWORD' ? '?view=security' : ''}`);
           await submit(`form:has([value=${action}]) button`);
           await see(`change-${action}`);
         }
         await fill({ email: `cora@${at}.example` });
         await submit();
         await see('change-code');
-        await open(`/realms/${at}/account`);
+        await open(`/realms/${at}/account?view=data`);
         await submit('form[action$="/account/erase"] button');
         await see('erase');
         await fill({ username: 'somebody' });

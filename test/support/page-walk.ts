@@ -363,6 +363,11 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
         await deviceFor(server, realm, userId);
         await page.reload();
         await see('account');
+        for (const view of ['security', 'devices', 'applications', 'data', 'activity']) {
+          await open(`/realms/${realm}/account?view=${view}`);
+          if (view === 'security') await page.locator('.menu > summary').click();
+          await see(`account-${view}`);
+        }
         await open(`/realms/${realm}/oauth2/logout`);
         await see('logout');
         await submit();

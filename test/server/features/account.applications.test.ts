@@ -64,13 +64,13 @@ test('a person’s applications are those that are for everybody or for a role o
 
 test('the account page shows them, with links and pictures, which it may load from there alone', async () => {
   const ana = await signedIn('ana');
-  const { text } = await ana.open(`/realms/${realm}/account`);
+  const { text } = await ana.open(`/realms/${realm}/account?view=applications`);
   expect(text).toContain('<h2>Your applications</h2>');
   expect(text).toContain('<a href="https://wiki.example/" rel="noreferrer">The wiki</a>');
   expect(text).toContain('<img class="icon" src="https://icons.example/wiki.png" alt=""');
   expect(text).toContain('<strong>zoo</strong>');
   for (const other of ['shop', 'hidden', 'off']) expect(text).not.toContain(`>${other}<`);
-  const page = await ana.once(`/realms/${realm}/account`, { method: 'GET' });
+  const page = await ana.once(`/realms/${realm}/account?view=applications`, { method: 'GET' });
   expect(page.headers.get('content-security-policy')).toContain("img-src 'self' data: https://icons.example;");
 });
 
@@ -78,5 +78,7 @@ test('whoever reads German reads it in German', async () => {
   await server.admin.call(putSettings, { params: { realm }, body: { supportedLocales: ['en', 'de'] } });
   const browser = createPerson(server.baseUrl, { 'accept-language': 'de' });
   await browser.fill(await browser.open(`/realms/${realm}/login?for=account`), { username: 'ana', password: PASSWORD });
-  expect((await browser.open(`/realms/${realm}/account`)).text).toContain('<h2>Ihre Anwendungen</h2>');
+  expect((await browser.open(`/realms/${realm}/account?view=applications`)).text).toContain(
+    '<h2>Ihre Anwendungen</h2>',
+  );
 });

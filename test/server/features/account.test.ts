@@ -33,6 +33,7 @@ async function signedIn(who = createPerson(site.server.baseUrl)) {
   const page = await who.open(`/realms/${realm}/login?for=account`);
   return { who, page: await who.fill(page, { username: 'ada', password: PASSWORD }) };
 }
+const view = (who: Person, name: string) => who.open(`/realms/${realm}/account?view=${name}`);
 const csrfOf = ({ text }: ShownPage) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
 const press = (who: Person, page: ShownPage, action: string, more: Record<string, string> = {}) =>
   who.post(`/realms/${realm}/account/${action}`, { csrf: csrfOf(page), ...more });
@@ -116,7 +117,7 @@ test('what an application was allowed is listed, and withdrawn', async () => {
   const { who } = await signedIn();
   const consent = await who.open(authorizePath(realm, 'third', newVerifier()));
   await who.post(`/realms/${realm}/oauth2/consent`, { ...consent.fields, decision: 'allow' });
-  const page = await who.open(`/realms/${realm}/account`);
+  const page = await view(who, 'applications');
   expect(page.text).toContain('What applications may do');
   expect(page.text).toContain('<li>Your name and other profile details</li>');
   const after = await press(who, page, 'consents/third/withdraw');
@@ -142,7 +143,8 @@ test('an agent of theirs is listed and stopped; somebody else’s is not theirs 
     return id;
   };
   const [mine, other] = [await make('ada'), await make('bob')];
-  const { who, page } = await signedIn();
+  const { who } = await signedIn();
+  const page = await view(who, 'applications');
   expect([page.text.includes('Agent of ada'), page.text.includes('Agent of bob')]).toEqual([true, false]);
   await press(who, page, `agents/${other}/stop`);
   expect((await press(who, page, `agents/${mine}/stop`)).text).toContain('The agent has been stopped');
@@ -163,7 +165,8 @@ test('an agent whose review is near is confirmed, and one is ended for good, by 
     await make('other', 'bob', 10),
   ];
   const stands = async (id: string) => (await call(getAgent, { params: { realm, id } })).body;
-  const { who, page } = await signedIn();
+  const { who } = await signedIn();
+  const page = await view(who, 'applications');
   expect([page.text.includes(`agents/${near}/confirm`), page.text.includes(`agents/${far}/confirm`)]).toEqual([
     true,
     false,
@@ -209,13 +212,13 @@ test('somebody else’s agent that they let act is among their agents, and stops
   });
   const id = body?.id ?? '';
   await call(activateAgent, { params: { realm, id } });
-  const { who, page } = await signedIn();
-  expect(page.text).not.toContain('Clerk of bob');
+  const { who } = await signedIn();
+  expect((await view(who, 'applications')).text).not.toContain('Clerk of bob');
   const consent = await who.open(authorizePath(realm, 'clerk', newVerifier()));
   await who.post(`/realms/${realm}/oauth2/consent`, { ...consent.fields, decision: 'allow' });
   const listed = await who.once(`/realms/${realm}/account/agents`);
   expect(await listed.json()).toMatchObject([{ id, because: 'consent', clientId: 'clerk', reviewDueAt: null }]);
-  const shown = await who.open(`/realms/${realm}/account`);
+  const shown = await view(who, 'applications');
   expect(shown.text).toContain('Agents that act for you');
   expect(shown.text).toContain('Clerk of bob');
   expect(shown.text).toContain('<li>Your name and other profile details</li>');
@@ -233,8 +236,9 @@ test('all other sessions end at once, and what happened is told in words', async
   const after = await press(who, page, 'sessions/end-others');
   expect(after.text).toContain('You are signed out everywhere else.');
   expect((await elsewhere.who.open(`/realms/${realm}/account`)).heading).toBe('Sign in');
-  expect(after.text).toContain('A session ended');
-  expect(after.text).toContain('The account was created');
+  const activity = await view(who, 'activity');
+  expect(activity.text).toContain('A session ended');
+  expect(activity.text).toContain('The account was created');
 });
 
 test('one’s data is a download after a proof of a moment ago, and is told in the account and by mail', async () => {
@@ -256,7 +260,7 @@ test('one’s data is a download after a proof of a moment ago, and is told in t
     { actor: { name: 'ada' }, subject: { id: userId } },
   ]);
   await site.mailTo(address(), 'your data was downloaded');
-  expect((await who.open(`/realms/${realm}/account`)).text).toContain('The data of the account was downloaded');
+  expect((await view(who, 'activity')).text).toContain('The data of the account was downloaded');
 });
 
 test('no form without its token changes anything', async () => {

@@ -174,7 +174,9 @@ describe('a client that asks for no scope', () => {
     expect(await silent(dora, 'budget', { resource: OTHER })).toMatchObject({ error: 'consent_required' });
     const { body: kept } = await server.admin.call(listUserConsents, { params: { realm: 'acme', userId } });
     expect(kept).toMatchObject([{ clientId: 'budget', scopes: ['offline_access', 'openid'], resources: [BANK] }]);
-    expect((await dora.open('/realms/acme/account')).text).toContain(`<li>Act for you at ${BANK}</li>`);
+    expect((await dora.open('/realms/acme/account?view=applications')).text).toContain(
+      `<li>Act for you at ${BANK}</li>`,
+    );
   });
 
   test('is told nothing by its own mappers before the person has seen what', async () => {

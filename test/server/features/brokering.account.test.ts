@@ -75,7 +75,7 @@ describe('whoever is signed in', () => {
     await mailing.sendsMail(realm);
     const id = await makeBob();
     const bob = await signedIn();
-    expect((await bob.open(account())).text).toContain('Connect Corp');
+    expect((await bob.open(`${account()}?view=security`)).text).toContain('Connect Corp');
     const home = await comeBack(bob, await connect(bob));
     expect([home.text.includes('You can sign in with it from now on'), home.text.includes('Connect Corp')]).toEqual([
       true,
@@ -165,18 +165,19 @@ describe('whoever is signed in', () => {
   });
 
   test('sets a password where the realm asks for passwords, and has no button for one where it doesn’t', async () => {
-    const { person, page } = await comeBy(server, realm, upstream);
+    const { person } = await comeBy(server, realm, upstream);
+    const page = await person.open(`${account()}?view=security`);
     expect([page.text.includes('Set a password'), page.text.includes('Change password')]).toEqual([true, false]);
     const flow = async (authenticatorId: string) => {
       const executions = [{ authenticatorId, requirement: 'REQUIRED' as const }];
       await server.admin.call(putFlow, { params: { realm, alias: 'browser' }, body: { executions } });
     };
     await flow('idp-redirect');
-    expect((await person.open(account())).text).not.toContain('Set a password');
+    expect((await person.open(`${account()}?view=security`)).text).not.toContain('Set a password');
     await flow('username-password');
     const csrf = page.fields.csrf ?? '';
     const choose = await person.post(`${account()}/change`, { csrf, action: 'UPDATE_PASSWORD' });
-    expect(choose.heading).toBe('Choose a new password');
+    expect(choose.heading).toBe('Choose a password');
     const home = await person.fill(choose, { password: PASSWORD, repeated: PASSWORD });
     expect([home.text.includes('Set a password'), home.text.includes('Change password')]).toEqual([false, true]);
     const [ada] = await people();
@@ -207,7 +208,7 @@ describe('whoever is signed in', () => {
     await makeBob();
     await provider(body);
     const bob = await signedIn();
-    expect((await bob.open(account())).text).not.toContain('Connect Corp');
+    expect((await bob.open(`${account()}?view=security`)).text).not.toContain('Connect Corp');
     expect(await connect(bob)).toBe('');
   });
 });

@@ -47,6 +47,7 @@ describe('somebody who comes by a provider', () => {
     const ada = createPerson(server.baseUrl);
     const page = await ada.open(`/realms/${realm}/login?for=account`);
     expect(page.text).toContain('Sign in with Corp');
+    expect(page.text).toContain('<span class="monogram" aria-hidden="true">C</span>');
     const url = new URL(await sentTo(ada, page));
     expect(`${url.origin}${url.pathname}`).toBe(`${upstream.url}/authorize`);
     const asked = Object.fromEntries(url.searchParams);
@@ -147,7 +148,8 @@ describe('somebody who comes by a provider', () => {
 
 describe('on their account page', () => {
   test('somebody sees who they are elsewhere, and keeps the one way in that they have', async () => {
-    const { person, page } = await comeBy(server, realm, upstream);
+    const { person } = await comeBy(server, realm, upstream);
+    const page = await person.open(`${account()}?view=security`);
     expect(page.text).toContain('Accounts elsewhere');
     expect(page.text).toContain('ada@corp.example');
     const [ada] = await people();

@@ -106,10 +106,11 @@ describe('who acts for a person', () => {
   test('is named among the person’s own sessions', async () => {
     await acting();
     const own = createPerson(server.baseUrl);
-    const account = await own.fill(await own.open(`/realms/${REALM}/login?for=account`), {
+    await own.fill(await own.open(`/realms/${REALM}/login?for=account`), {
       username: person.username,
       password: PASSWORD,
     });
+    const account = await own.open(`/realms/${REALM}/account?view=devices`);
     expect(account.text.match(/Administrator <bdi>boss<\/bdi> acts for you here/g)).toHaveLength(1);
   });
 
@@ -182,8 +183,12 @@ describe('who acts for a person', () => {
     const browser = await acting();
     const account = await browser.open(`/realms/${REALM}/account`);
     const { csrf = '' } = account.fields;
-    const forms = [...account.text.matchAll(/action="[^"]*\/account\/([^"]*)"/g)].map(([, action]) => action);
-    expect(forms).toEqual(['sign-out']);
+    expect(account.text).not.toContain('view=data');
+    for (const view of ['profile', 'security', 'devices', 'applications', 'data', 'activity']) {
+      const { text } = await browser.open(`/realms/${REALM}/account?view=${view}`);
+      const forms = [...text.matchAll(/action="[^"]*\/account\/([^"]*)"/g)].map(([, action]) => action);
+      expect(forms, view).toEqual(['sign-out']);
+    }
     expect((await browser.once(`/realms/${REALM}/account/gdpr/export`)).status).toBe(401);
     const { body: sessions = [] } = await server.admin.call(listSessions, { params, query: { userId: person.id } });
     const theirs = sessions.find(({ impersonator }) => impersonator === null)?.id;

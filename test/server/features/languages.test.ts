@@ -94,9 +94,11 @@ test('a person’s own language counts before that of the browser, once it is kn
   expect(langOf(page)).toBe('en');
   const home = await browser.fill(page, alice);
   expect(langOf(home)).toBe('de');
-  expect(home.text).toContain('Wo Sie angemeldet sind');
-  expect(home.text).toMatch(/Hinzugefügt <time[^>]*>[^<]*</);
-  expect((await choose(browser, 'en', account)).text).toContain('Where you are signed in');
+  expect(home.text).toContain('Geräte und Sitzungen');
+  const security = await browser.open(`${account}?view=security`);
+  expect(security.text).toContain('Wie Sie sich anmelden');
+  expect(security.text).toMatch(/Hinzugefügt <time[^>]*>[^<]*</);
+  expect((await choose(browser, 'en', `${account}?view=security`)).text).toContain('How you sign in');
 });
 
 test('what goes wrong is said in the language of the page', async () => {
@@ -125,5 +127,8 @@ test('the realm’s own language is that of who asks for none', async () => {
   await speaks({ defaultLocale: 'de', supportedLocales: ['de', 'en'], welcomeText: 'Willkommen' });
   const page = await person().open(LOGIN);
   expect([langOf(page), page.heading]).toEqual(['de', 'Anmelden']);
-  expect(page.text).toContain('lang="de">Willkommen<');
+  expect(page.text).toContain('dir="auto" lang="de">Willkommen<');
+  const asked = await person().open(authorize('de'));
+  expect(asked.text).toContain('um mit wiki fortzufahren');
+  expect(asked.text).toContain('>Willkommen<');
 });

@@ -137,7 +137,7 @@ test('the consent page says what each scope means, in the language of the page',
   const listed = async (locale: string) => {
     const who = createPerson(server.baseUrl, { 'accept-language': locale });
     const page = await who.fill(await who.open(asks), { username: 'alice', password: PASSWORD });
-    return [...page.text.matchAll(/<li>(.*?)<\/li>/g)].map(([, words]) => words);
+    return [...page.text.matchAll(/<div class="what">(?:<bdi>)?(.*?)(?:<\/bdi>)?<\/div>/g)].map(([, words]) => words);
   };
   const german = await listed('de');
   expect(german).toContain('Sehen, wann Sie &lt;b&gt;Zeit&lt;/b&gt; haben');

@@ -94,7 +94,8 @@ test('the account page shows it after the session is over, and ends it', async (
   const notes = await grant('notes');
   const person = createPerson(server.baseUrl);
   const sign = await person.open(`/realms/${realm}/login?for=account`);
-  const page = await person.fill(sign, { username: 'ada', password: PASSWORD });
+  await person.fill(sign, { username: 'ada', password: PASSWORD });
+  const page = await person.open(`/realms/${realm}/account?view=applications`);
   expect(page.text).toContain('Access while you are signed out');
   const [, action = ''] = /action="([^"]*offline[^"]*)"/.exec(page.text) ?? [];
   const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(page.text) ?? [];

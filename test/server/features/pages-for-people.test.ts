@@ -66,7 +66,7 @@ test('an application is called by its name, or the one it is a part of', async (
   const page = await browser.open(authorize('shop-7f3'));
   expect(wordsOf(page)).toContain('to continue to The Shop');
   await browser.fill(page, alice);
-  const shown = await browser.open(account);
+  const shown = await browser.open(`${account}?view=devices`);
   expect(wordsOf(shown)).toContain('The Shop');
   expect(wordsOf(shown)).not.toContain('shop-7f3');
 });
@@ -74,7 +74,7 @@ test('an application is called by its name, or the one it is a part of', async (
 test('times are how long ago it was, which is the same in every place', async () => {
   const browser = person();
   await browser.fill(await browser.open(account), alice);
-  const shown = await browser.open(account);
+  const shown = await browser.open(`${account}?view=devices`);
   expect(shown.text).toMatch(/signed in <time datetime="\d{4}-[^"]*Z">just now<\/time>/);
   expect(wordsOf(shown)).not.toContain('UTC');
   const now = new Date('2026-03-01T12:00:00Z');

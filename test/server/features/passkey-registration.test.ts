@@ -93,7 +93,7 @@ test.each<{ where: string; settings?: SettingsInput; executions?: ExecutionInput
   if (given.executions) await flow(given.executions);
   const { page, after } = await register();
   expect(page.text).not.toContain('With a passkey');
-  expect(after.text).toContain('The new password');
+  expect(after.text).toContain('The password must');
   expect(await people()).toEqual([]);
 });
 

@@ -49,7 +49,7 @@ test('a browser is remembered where its person ticks the box, and not asked abou
   expect((await send(mine, page, { device: 'on' })).url).toContain('/account');
   expect(remembers(mine)).toBe(true);
   expect(await known(mine)).toMatchObject([{ userAgent: CHROME }]);
-  expect((await mine.open(`/realms/${realm}/account`)).text).toContain('Your known browsers');
+  expect((await mine.open(`/realms/${realm}/account?view=devices`)).text).toContain('Known browser');
   mine.jar.delete([...mine.jar.keys()].find((name) => name.includes('SESSION')) ?? '');
   const again = await open(mine);
   expect(again.text).not.toContain(BOX);
@@ -62,7 +62,7 @@ test('without the tick no cookie is set, and nothing is kept of the browser', as
   expect((await signIn(other)).url).toContain('/account');
   expect(remembers(other)).toBe(false);
   expect(await known(other)).toEqual([]);
-  expect((await other.open(`/realms/${realm}/account`)).text).not.toContain('Your known browsers');
+  expect((await other.open(`/realms/${realm}/account?view=devices`)).text).not.toContain('Known browser');
 });
 
 test('the tick outlives a wrong password, and can be taken back', async () => {
@@ -103,7 +103,7 @@ test('a browser that its person forgets is new to them, and each sees and forget
 test('the account page forgets a browser by its button, and a second click is harmless', async () => {
   const mine = browser();
   await signIn(mine, { device: 'on' });
-  const page = await mine.open(`/realms/${realm}/account`);
+  const page = await mine.open(`/realms/${realm}/account?view=devices`);
   expect(page.text).toContain('<strong>Chrome on Linux</strong>');
   const [, action = ''] = /action="([^"]*\/browsers\/[^"]*)"/.exec(page.text) ?? [];
   const form = { csrf: page.fields.csrf ?? '' };
@@ -117,7 +117,7 @@ test('the account page forgets a browser by its button, and a second click is ha
 test('a browser is forgotten by who has signed in a moment ago, by the API and on the page', async () => {
   const mine = browser();
   await signIn(mine, { device: 'on' });
-  const page = await mine.open(`/realms/${realm}/account`);
+  const page = await mine.open(`/realms/${realm}/account?view=devices`);
   const [{ id } = { id: '' }] = await known(mine);
   later(301_000);
   expect(await forget(mine, id)).toBe(401);
@@ -125,7 +125,11 @@ test('a browser is forgotten by who has signed in a moment ago, by the API and o
   const proof = await mine.post(action, { csrf: page.fields.csrf ?? '' });
   expect([proof.heading, await known(mine)]).toMatchObject(['Sign in', [{ id }]]);
   const back = await mine.fill(proof, { password: PASSWORD });
-  expect((await mine.post(action, { csrf: back.fields.csrf ?? '' })).text).toContain('A known browser was forgotten');
+  expect(back.url).toContain('/account?view=devices');
+  const forgotten = await mine.post(action, { csrf: back.fields.csrf ?? '' });
+  expect(forgotten.text).toContain('The browser has been forgotten');
+  const { text: activity } = await mine.open(`/realms/${realm}/account?view=activity`);
+  expect(activity).toContain('A known browser was forgotten');
   expect(await known(mine)).toEqual([]);
 });
 

@@ -122,7 +122,7 @@ describe('who signs in to a client that needs consent', () => {
 describe('taking it back', () => {
   test('on the account page: the application asks again', async () => {
     await answer(await asked(), 'allow');
-    const account = await person.open(`/realms/${REALM}/account`);
+    const account = await person.open(`/realms/${REALM}/account?view=applications`);
     expect(account.text).toContain('The &lt;b&gt;Wiki&lt;/b&gt;');
     const csrf = account.fields;
     const back = await person.post(`/realms/${REALM}/account/consents/${encodeURIComponent(WIKI)}/withdraw`, csrf);

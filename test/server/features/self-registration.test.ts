@@ -171,7 +171,11 @@ test('the profile that the realm declares is asked for, and checked', async () =
   });
   const { who, page, after } = await register();
   expect([page.text.includes('Team'), page.text.includes('Badge')]).toEqual([true, false]);
-  expect(after.text).toContain('Last name is required.');
+  // all faults at once, each at its field
+  expect(after.text).toMatch(
+    /id="lastName"[^>]*aria-describedby="lastName-error"[^>]*>\s*<div class="error"[^>]*><p>Last name is required\./,
+  );
+  expect(after.text).toContain('id="attributes.team-error"><p>Team is required.');
   const strange = await who.fill(after, { email: address(), lastName: 'L', 'attribute.team': 'green', ...both });
   expect(strange.text).toContain('Team must be one of red, blue.');
   expect(strange.fields).toMatchObject({ email: address(), lastName: 'L', password: '' });

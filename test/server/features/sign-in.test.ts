@@ -57,6 +57,15 @@ test('a person signs in at the realm and lands on the account page', async () =>
   expect(login).toMatchObject({ actor: { name: 'alice' }, data: { levelOfAssurance: 1, methods: ['pwd'] } });
 });
 
+test('a form without name and password has both faults, each at its field', async () => {
+  const realm = await realmWith();
+  const visitor = person();
+  const page = await visitor.fill(await visitor.open(`/realms/${realm}/login`), { username: '', password: '' });
+  expect(page.text).toContain('id="username-error"><p>Enter your username or e-mail address.');
+  expect(page.text).toContain('id="password-error"><p>Enter your password.');
+  expect(page.text.match(/role="alert"/g)).toHaveLength(2);
+});
+
 test('unknown, wrong and disabled are told in the same words', async () => {
   const realm = await realmWith();
   await (await admin()).call(createUser, {
@@ -261,7 +270,7 @@ test('a person ends another session of theirs, and signs out', async () => {
   const [phone, desk] = [person(), person()];
   for (const device of [phone, desk])
     await device.fill(await device.open(`/realms/${realm}/login`), { username: 'alice', password: PASSWORD });
-  const account = await desk.open(`/realms/${realm}/account`);
+  const account = await desk.open(`/realms/${realm}/account?view=devices`);
   const action = /action="([^"]*\/sessions\/[^"]*)"/.exec(account.text)?.[1] ?? '';
   await desk.post(action, { csrf: 'forged' });
   expect((await phone.open(`/realms/${realm}/account`)).url).toContain('/account');
@@ -303,12 +312,14 @@ test('a known person on a new device proves an old factor, and the device is kno
     who.fill(await who.open(`/realms/${realm}/login`), { username: 'alice', password: PASSWORD });
   const setUp = await enter(first);
   expect(setUp.heading).toBe('Set up a second factor');
+  expect(setUp.text).not.toContain('Lost your phone?');
   const secret = secretOn(setUp);
   expect((await first.fill(setUp, { code: codeOf(secret) })).url).toContain('/account');
   later(60);
   const phone = person();
   const ask = await enter(phone);
   expect(ask.heading).toBe('Enter your code');
+  expect(ask.text).toContain('Lost your phone?');
   expect((await phone.fill(ask, { code: codeOf(secret) })).url).toContain('/account');
   expect((await events(realm, 'LOGIN_SUCCESS'))[0]?.data).toMatchObject({
     risk: { band: 'medium' },
@@ -403,7 +414,7 @@ test('pages carry a strict policy and the realm’s look, escaped', async () => 
   expect(csp).toContain("frame-ancestors 'none'");
   expect(csp).toContain('https://cdn.example');
   expect(csp).not.toContain('unsafe');
-  expect(page.text).not.toContain('<script');
+  expect(page.text).not.toContain('<script>alert');
   expect(page.text).not.toContain('<b>');
   const theme = /href="([^"]*theme\.css[^"]*)"/.exec(page.text)?.[1] ?? '';
   const css = await fetch(server.baseUrl + theme);

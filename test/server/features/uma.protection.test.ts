@@ -43,7 +43,9 @@ describe('a resource server registers resources', () => {
     const id = String(made.body._id);
     const at = `${server.baseUrl}/realms/${REALM}/authz/protection/resource_set/${id}`;
     expect([made.status, made.headers.get('location')]).toEqual([201, at]);
-    expect(made.body.user_access_policy_uri).toBe(`${server.baseUrl}/realms/${REALM}/account#sharing`);
+    expect(made.body.user_access_policy_uri).toBe(
+      `${server.baseUrl}/realms/${REALM}/account?view=applications#sharing`,
+    );
     expect((await call(own, 'GET', `resource_set/${id}`)).body).toEqual({ _id: id, ...body });
     const put = await call(own, 'PUT', `resource_set/${id}`, { name: 'Ice', resource_scopes: ['edit'] });
     expect([put.status, put.body._id]).toEqual([200, id]);

@@ -97,7 +97,9 @@ const requireSms = () =>
 
 test('a person confirms a number on their account page, and signs in with codes that go there', async () => {
   const ada = createPerson(server.baseUrl);
-  expect((await signIn(ada)).text).toContain('No phone number is confirmed');
+  await signIn(ada);
+  const security = await ada.open(`/realms/${realm}/account?view=security`);
+  expect(security.text).toContain('No phone number is confirmed');
   const page = await change(ada);
   expect(page.heading).toBe('Confirm your phone number');
   const sent = await ada.fill(page, { phone: '+49 (170) 123-45 67' });

@@ -16,6 +16,7 @@ import type { OfflineSessions } from '../../people/sessions/offline.ts';
 import type { LiveSession } from '../../people/sessions/service.ts';
 import type { Prove } from './freshness.ts';
 import type { Visit } from './section.ts';
+import { accountPath } from './views.ts';
 
 export interface AccountChangesDeps {
   transact: Transact;
@@ -109,7 +110,7 @@ export function accountChangeRoutes(app: FastifyInstance, visit: Visit, deps: Ac
       if (!isFresh(session)) return prove(request, reply, realm, session);
       const of = agentOf(request, session);
       const moved = of && (await agents.move(byOf(request, session), realm, of, move).then(() => true, asItStands));
-      return reply.redirect(`/realms/${realm}/account${moved ? `?said=${said}` : ''}`, 303);
+      return reply.redirect(moved ? `/realms/${realm}/account?said=${said}` : accountPath(realm, 'applications'), 303);
     });
 
   post('sessions/end-others', 'others', async (request, realm, session) => {

@@ -57,12 +57,12 @@ export function eraseRoute(app: FastifyInstance, visit: Visit, deps: EraseDeps):
 
 const confirmPage = (realm: string, session: LiveSession, wrong: boolean): Html => {
   const bad = wrong && invalidState('username');
-  return html`${wrong && errorNote('username', text('account.eraseWrong'))}
-<p>${text('account.eraseLead')}</p>
+  return html`<p>${text('account.eraseLead')}</p>
 <form method="post" action="/realms/${realm}/account/erase"><input type="hidden" name="csrf" value="${csrfOf(session)}">
 <div class="field"><label for="username">${text('account.eraseName', { username: session.username })}</label>
 <input type="text" id="username" name="username" autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false"
- maxlength="255" required autofocus${bad}></div>
+ maxlength="255" required autofocus${bad}>
+${wrong && errorNote('username', text('account.eraseWrong'))}</div>
 <div class="actions"><button class="danger">${text('account.erase')}</button>
 <a class="button quiet" href="/realms/${realm}/account">${text('signIn.toAccount')}</a></div></form>`;
 };

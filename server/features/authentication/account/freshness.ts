@@ -5,6 +5,7 @@ import type { RequiredAction } from '../../../contract/users.ts';
 import { type Factor, type Factors, provenSince, SECOND_FACTOR } from '../../../domain/factors.ts';
 import type { LiveSession } from '../../people/sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
+import { accountPath, viewOfAction, viewOfStep } from './views.ts';
 
 export const FRESH_SECONDS = 300;
 
@@ -48,7 +49,7 @@ export function createFreshness({ factors, signIns, now }: FreshnessDeps) {
       maxAgeSeconds: FRESH_SECONDS,
       setUp,
       request: null,
-      continueAt: `/realms/${realm}/account`,
+      continueAt: accountPath(realm, setUp === undefined ? viewOfAction(request.routeOptions.url) : viewOfStep(setUp)),
     });
   return {
     prove,

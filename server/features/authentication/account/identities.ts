@@ -29,6 +29,7 @@ export function createIdentitySection(deps: IdentitySectionDeps): AccountSection
   const { links, ownIdentities, connections, settings, transact, baseUrl } = deps;
 
   return {
+    view: 'security',
     async show(realm, { userId }, { post, time, mayChange }) {
       const all = await links.list(realm, userId);
       const known = new Set(all.map(({ identityProvider }) => identityProvider));

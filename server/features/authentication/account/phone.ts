@@ -39,6 +39,7 @@ export interface PhoneSectionDeps {
 }
 
 export const createPhoneSection = ({ phones, forgetPhone, sends, transact }: PhoneSectionDeps): AccountSection => ({
+  view: 'security',
   async show(realm, { userId }, { post, mayChange }) {
     const { number, verified, mayChange: isTheirs } = await phones.of(realm, userId);
     const reaches = await sends(realm, 'SMS');

@@ -9,32 +9,30 @@ import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { sameSecret } from '../../../crypto/tokens.ts';
-import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import type { RateLimit } from '../../../domain/rate-limit.ts';
 import { actorOf } from '../../../domain/session.ts';
 import { wantsPage } from '../../../http/pages.ts';
-import { plainText, text } from '../../../http/texts.ts';
+import { type PlainKey, plainText, text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { OwnAgents } from '../../people/agents/own.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { Gdpr } from '../../people/gdpr/service.ts';
 import type { OfflineSessions } from '../../people/sessions/offline.ts';
 import type { Sessions, SsoSession } from '../../people/sessions/service.ts';
-import type { OwnEmails } from '../../people/users/own-email.ts';
-import type { OwnProfiles } from '../../people/users/own-profile.ts';
+import type { Browsers } from '../risk/browsers.ts';
 import type { SignIns } from '../sign-in/service.ts';
+import { browserRoute } from './browsers.ts';
 import { accountChangeRoutes } from './changes.ts';
+import { type ContentDeps, createContents } from './contents.ts';
 import { eraseRoute } from './erase.ts';
 import { createFreshness } from './freshness.ts';
 import { csrfOf } from './holder.ts';
-import type { MayHavePassword } from './own-password.ts';
-import { sendAccount, sendSignedOut } from './pages.ts';
-import type { AccountSection } from './section.ts';
-import { toldActivities } from './sections.ts';
-import { PASSWORD, signInMethodRoutes } from './sign-in-methods.ts';
+import { partsOf, sendAccount, sendSignedOut, viewsFor } from './pages.ts';
+import { signInMethodRoutes } from './sign-in-methods.ts';
 import * as store from './store.ts';
+import { type AccountViewName, accountViews } from './views.ts';
 import type { WaysLeft } from './ways-left.ts';
 
 /** Signs the user out. Applications learn of it through the browser (features/protocol/logout). */
@@ -48,52 +46,45 @@ export interface SignOut {
   ): Promise<FastifyReply | undefined>;
 }
 
-export interface AccountDeps {
-  sql: Sql;
+export interface AccountDeps extends ContentDeps {
   transact: Transact;
   sessions: Sessions;
   factors: Factors;
   credentials: Pick<Credentials, 'list' | 'remove'>;
   waysLeft: WaysLeft;
-  mayHavePassword: MayHavePassword;
-  profiles: Pick<OwnProfiles, 'read' | 'fields'>;
-  emails: Pick<OwnEmails, 'of'>;
+  browsers: Pick<Browsers, 'list' | 'forget'>;
   offline: OfflineSessions;
   gdpr: Pick<Gdpr, 'consents' | 'revokeConsent' | 'eraseOneself'>;
   notify: Notify;
   agents: OwnAgents;
-  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
-  /** Sections of other features. */
-  sections: readonly AccountSection[];
   signIns: Pick<SignIns, 'begin' | 'leave'>;
   logout: SignOut;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   /** The limit of erasures by client address. */
   erasures: Pick<RateLimit, 'take'>;
-  now: () => Date;
 }
 
-const words = {
-  ended: 'account.sessionEnded',
-  removed: 'account.removed',
-  kept: 'account.kept',
-  withdrawn: 'account.withdrawn',
-  stopped: 'account.stopped',
-  agentEnded: 'account.agentEnded',
-  agentConfirmed: 'account.agentConfirmed',
-  others: 'account.othersEnded',
-  shared: 'sharing.said',
-  answered: 'sharing.answered',
-  unshared: 'sharing.ended',
-  forgotten: 'browsers.forgotten',
-  connected: 'identities.connected',
-  notConnected: 'identities.notConnected',
-} as const;
-const SHOWN = 100;
-const ACTIVITIES = 20;
+/** What an action did, by the name in the address that it leads to; and the view that shows the effect. */
+const outcomes = {
+  ended: { words: 'account.sessionEnded', view: 'devices' },
+  removed: { words: 'account.removed', view: 'security' },
+  kept: { words: 'account.kept', view: 'security' },
+  withdrawn: { words: 'account.withdrawn', view: 'applications' },
+  stopped: { words: 'account.stopped', view: 'applications' },
+  agentEnded: { words: 'account.agentEnded', view: 'applications' },
+  agentConfirmed: { words: 'account.agentConfirmed', view: 'applications' },
+  others: { words: 'account.othersEnded', view: 'devices' },
+  shared: { words: 'sharing.said', view: 'applications' },
+  answered: { words: 'sharing.answered', view: 'applications' },
+  unshared: { words: 'sharing.ended', view: 'applications' },
+  forgotten: { words: 'browsers.forgotten', view: 'devices' },
+  connected: { words: 'identities.connected', view: 'security' },
+  notConnected: { words: 'identities.notConnected', view: 'security' },
+} as const satisfies Record<string, { words: PlainKey; view: AccountViewName }>;
 const Query = z.object({
+  view: z.enum(accountViews).optional().catch(undefined),
   said: z
-    .enum(Object.keys(words) as (keyof typeof words)[])
+    .enum(Object.keys(outcomes) as (keyof typeof outcomes)[])
     .optional()
     .catch(undefined),
   /** Show events older than this one; empty: from the newest. */
@@ -104,7 +95,8 @@ const Params = z.object({ realm: z.string(), id: z.uuid().optional().catch(undef
 const Form = z.looseObject({ csrf: z.string().max(200) });
 
 export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
-  const { sql, transact, sessions, factors, credentials, settings, now } = deps;
+  const { sql, transact, sessions, factors, settings, now } = deps;
+  const contentOf = createContents(deps);
   const byOf = (request: FastifyRequest, session: SsoSession): By => ({
     actor: actorOf(session),
     ipAddress: request.ip,
@@ -140,79 +132,22 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     const { realm, policy, session } = await visit(request);
     const profile = session && (await store.profile(sql, realm, session.userId));
     if (!session || !profile) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
-    const mine = (await sessions.list(realm, { userId: session.userId, limit: SHOWN })).slice(0, SHOWN);
-    const { userId } = session;
-    const { said, activity } = Query.parse(request.query);
-    const before = activity === '' ? undefined : activity;
-    const [{ shown, inputs }, person, address, applications, agreed, offline, agents, happened, mails, own, usable] =
-      await Promise.all([
-        deps.profiles.fields(realm),
-        deps.profiles.read(realm, userId),
-        deps.emails.of(realm, userId),
-        store.applicationsOf(sql, realm, userId),
-        deps.gdpr.consents(realm, userId),
-        deps.offline.list(realm, userId, { limit: SHOWN }),
-        deps.agents.list(realm, userId),
-        store.activityOf(sql, realm, userId, { types: toldActivities, before, limit: ACTIVITIES + 1 }),
-        deps.sends(realm, 'EMAIL'),
-        credentials.list(realm, userId),
-        store.usedAuthenticators(sql, realm),
-      ]);
-    const named = [
-      ...[...agreed, ...offline].map(({ clientId }) => clientId),
-      ...happened.flatMap(({ clientId }) => clientId ?? []),
-    ];
-    const clientIds = [...new Set([...mine.flatMap(({ clients }) => clients), ...named])];
-    const allowed = [...new Set([...agreed, ...offline].flatMap(({ scopes }) => scopes))];
-    const [titles, scopes] = await Promise.all([
-      store.clientTitles(sql, realm, clientIds),
-      allowed.length > 0 ? store.scopeDescriptions(sql, realm, allowed) : [],
-    ]);
-    const values = new Map(Object.entries(person?.attributes ?? {}));
-    const has = own.some(({ type }) => type === PASSWORD);
-    const isUnconfirmed = address.email !== null && !address.verified;
-    const mayMail = mails && (address.mayChange || isUnconfirmed);
-    const emailWords = isUnconfirmed ? text('account.confirmEmail') : text('account.changeEmail');
-    const passwordWords = has ? text('account.changePassword') : text('account.setPassword');
-    const changes = [
-      ...(inputs.length > 0 ? [{ action: 'UPDATE_PROFILE' as const, words: text('account.changeProfile') }] : []),
-      ...(mayMail ? [{ action: 'VERIFY_EMAIL' as const, words: emailWords }] : []),
-      ...((await deps.mayHavePassword(realm, userId, { has }))
-        ? [{ action: 'UPDATE_PASSWORD' as const, words: passwordWords }]
-        : []),
-    ];
+    const { said, activity, view } = Query.parse(request.query);
+    const wanted = view ?? (said && outcomes[said].view) ?? (activity === undefined ? 'profile' : 'activity');
+    const mayChange = !session.impersonator;
+    const current = viewsFor(mayChange).find((one) => one === wanted) ?? 'profile';
+    const parts = partsOf(realm, { csrf: csrfOf(session), mayChange, now: now() });
+    const content = await contentOf(current, { realm, settings: policy, session, profile, activity, parts });
     return sendAccount(reply, {
       realm,
       settings: policy,
       profile,
-      isUnconfirmed,
-      sessions: mine,
-      titles: new Map(titles),
-      scopes: new Map(scopes),
-      now: now(),
-      currentId: session.id,
-      csrf: csrfOf(session),
+      current,
+      content,
+      parts,
+      said: said && plainText(outcomes[said].words),
       acting: session.impersonator && { name: session.impersonator.name, until: session.expiresAt },
-      said: said && plainText(words[said]),
-      attributes: shown.map(({ name, label }) => [label, values.get(name) ?? []] as const),
-      changes: session.impersonator ? [] : changes,
-      applications,
-      consents: agreed,
-      offline,
-      agents,
-      activity: {
-        rows: happened.slice(0, ACTIVITIES),
-        isOlder: activity !== undefined,
-        next: happened.length > ACTIVITIES ? happened[ACTIVITIES - 1]?.oldest : undefined,
-      },
-      sections: deps.sections.map(
-        ({ show }) =>
-          (parts) =>
-            show(realm, session, parts),
-      ),
-      credentials: own,
-      kinds: factors.kinds,
-      usable,
+      now: now(),
     });
   });
 
@@ -225,6 +160,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
   signInMethodRoutes(app, ofTheirs, { ...deps, ...fresh });
   accountChangeRoutes(app, ofTheirs, { ...deps, ...fresh });
   eraseRoute(app, ofTheirs, { ...deps, ...fresh });
+  browserRoute(app, ofTheirs, { ...deps, ...fresh });
   for (const section of deps.sections) section.mount(app, ofTheirs, fresh);
 
   app.post(`${path}/sessions/:id/end`, { schema: { hide: true } }, async (request, reply) => {

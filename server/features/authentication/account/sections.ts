@@ -1,5 +1,5 @@
-// Sections of the account page: profile, applications, agents, recent activity and data. sign-in-methods.ts and pages.ts
-// have the others.
+// Sections of the account page: profile, applications, agents, recent activity and data. sign-in-methods.ts and
+// session-list.ts have the others.
 
 import type { OwnAgent, OwnApplication } from '../../../contract/account.ts';
 import { DAY_MS } from '../../../contract/durations.ts';
@@ -11,10 +11,13 @@ import { dayOf } from '../../../http/ago.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
 import type { ActivityRow, Profile } from './store.ts';
+import { accountPath } from './views.ts';
 
 export interface SectionParts {
   post(action: string, inside: Html): Html;
   time(at: number): Html;
+  /** false: an impersonated session, which may change nothing. */
+  mayChange: boolean;
 }
 
 const row = (term: string, value: string | null, more: Html | false = false): Html | false =>
@@ -34,7 +37,8 @@ export const profileSection = (
   { profile, name, attributes, changes, isUnconfirmed }: ProfileView,
   { post }: SectionParts,
 ): Html =>
-  html`<dl>
+  html`<h2>${text('account.profile')}</h2>
+<dl>
 ${row(text('account.username'), profile.username)}
 ${row(text('account.name'), name)}
 ${row(text('account.email'), profile.email, isUnconfirmed && html` <span class="badge">${text('account.emailUnconfirmed')}</span>`)}
@@ -61,7 +65,7 @@ ${applications.map(({ name, displayName, description, url, iconUrl }) => {
   const title = displayName ?? name;
   return html`<li class="app">${iconUrl !== null && html`<img class="icon" src="${iconUrl}" alt="" referrerpolicy="no-referrer">`}
 <div><strong>${url === null ? title : html`<a href="${url}" rel="noreferrer">${title}</a>`}</strong>
-${description && html`<div class="soft">${description}</div>`}</div></li>`;
+${description && html`<div class="soft" dir="auto">${description}</div>`}</div></li>`;
 })}
 </ul>`;
 
@@ -69,7 +73,6 @@ interface ApplicationsParts extends SectionParts {
   titles: ReadonlyMap<string, string>;
   /** The descriptions of scopes, by name. */
   scopes: ReadonlyMap<string, string | null>;
-  mayChange: boolean;
 }
 
 export const applicationsSection = (consents: readonly ConsentRecord[], parts: ApplicationsParts): Html | false =>
@@ -151,7 +154,7 @@ ${button(id, name, 'end', text('account.endAgent'))}
 ${agents.flatMap((agent) => {
   const { name, description, status, because, clientId, reviewDueAt } = agent;
   const about = html`<span class="badge">${plainText(states[status])}</span>
-${description && html`<div class="soft">${description}</div>`}`;
+${description && html`<div class="soft" dir="auto">${description}</div>`}`;
   if (because === 'consent')
     return consents.flatMap((one) => (one.clientId === clientId ? [consentRow(one, name, parts, about)] : []));
   return html`<li>
@@ -215,31 +218,34 @@ export interface ActivityView {
 export function activitySection(
   { rows, isOlder, next }: ActivityView,
   { time, titles, realm }: SectionParts & { titles: ReadonlyMap<string, string>; realm: string },
-): Html | false {
-  if (rows.length === 0 && !isOlder) return false;
-  const page = `/realms/${realm}/account`;
-  return html`<details id="activity"${isOlder && html` open`}><summary>${text('account.activity')}</summary>
-<ul class="rows">
-${rows.map((one) => {
-  const { at, ipAddress, clientId, byOther } = one;
-  const about = [
-    clientId === null ? null : (titles.get(clientId) ?? clientId),
-    ipAddress,
-    byOther && text('activity.byOther'),
-  ];
-  return html`<li><div><strong>${activityOf(one)}</strong><div class="soft">${time(at)}${about.filter((one) => one).map((one) => html` · <bdi>${one || ''}</bdi>`)}</div></div></li>`;
-})}
-</ul>
+): Html {
+  const page = `${accountPath(realm, 'activity')}&activity=`;
+  const row = (one: ActivityRow): Html => {
+    const { at, ipAddress, clientId, byOther } = one;
+    const about = [
+      clientId === null ? null : (titles.get(clientId) ?? clientId),
+      ipAddress,
+      byOther && text('activity.byOther'),
+    ];
+    return html`<li><div><strong>${activityOf(one)}</strong><div class="soft">${time(at)}${about.filter((one) => one).map((one) => html` · <bdi>${one || ''}</bdi>`)}</div></div></li>`;
+  };
+  return html`<h2>${text('account.activity')}</h2>
+${
+  rows.length === 0
+    ? html`<p class="soft">${text('account.noActivity')}</p>`
+    : html`<ul class="rows">
+${rows.map(row)}
+</ul>`
+}
 ${
   (isOlder || next !== undefined) &&
-  html`<div class="actions">${isOlder && html`<a class="button quiet" href="${page}?activity=#activity">${text('activity.newest')}</a>`}
-${next !== undefined && html`<a class="button quiet" href="${page}?activity=${next}#activity">${text('activity.older')}</a>`}</div>`
-}</details>`;
+  html`<div class="actions">${isOlder && html`<a class="button quiet" href="${page}">${text('activity.newest')}</a>`}
+${next !== undefined && html`<a class="button quiet" href="${page}${next}">${text('activity.older')}</a>`}</div>`
+}`;
 }
 
 /** Not shown in an impersonated session. */
-export const dataSection = ({ post, mayChange }: SectionParts & { mayChange: boolean }): Html | false =>
-  mayChange &&
+export const dataSection = ({ post }: SectionParts): Html =>
   html`<h2>${text('account.data')}</h2>
 <p class="soft">${text('account.dataLead')}</p>
 <div class="actions">${post('export', html`<button class="quiet">${text('account.download')}</button>`)}

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
-import type { Credential } from '../../../contract/users.ts';
+import type { Credential, RequiredAction } from '../../../contract/users.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -13,6 +13,7 @@ import type { Credentials } from '../../people/credentials/service.ts';
 import type { LiveSession } from '../../people/sessions/service.ts';
 import type { Prove } from './freshness.ts';
 import type { Visit } from './section.ts';
+import type { SectionParts } from './sections.ts';
 import type { WaysLeft } from './ways-left.ts';
 
 export interface SignInMethodsDeps {
@@ -65,14 +66,18 @@ export interface MethodsView {
   kinds: Factors['kinds'];
   /** The authenticators of the realm's flows: others would never be asked for. */
   usable: ReadonlySet<string>;
-  post(action: string, inside: Html): Html;
-  time(at: number): Html;
-  /** false: an impersonated session. */
-  mayChange: boolean;
+  /** Whether the user may choose a password here. */
+  password: boolean;
 }
 
+/** A passkey comes first: of these it is the safest and the easiest to use. */
+const FIRST: RequiredAction = 'CONFIGURE_PASSKEY';
+
 /** The section of the account page. */
-export const methodsSection = ({ credentials, kinds, usable, post, time, mayChange }: MethodsView): Html => {
+export const methodsSection = (
+  { credentials, kinds, usable, password }: MethodsView,
+  { post, time, mayChange }: SectionParts,
+): Html => {
   const nameOf = (type: string) => translated(kinds.find((kind) => kind.type === type)?.name ?? type);
   const more = ({ backedUp, codesLeft: left, reported }: Credential): string => {
     if (reported) return text('account.methodReported');
@@ -80,6 +85,25 @@ export const methodsSection = ({ credentials, kinds, usable, post, time, mayChan
     if (backedUp === undefined) return '';
     return backedUp ? text('account.methodBackedUp') : text('account.methodOnOneDevice');
   };
+  const action = (path: string, name: RequiredAction, words: string) =>
+    post(path, html`<input type="hidden" name="action" value="${name}"><button class="quiet">${words}</button>`);
+  const choosePassword = (words: string): Html[] =>
+    mayChange && password ? [action('change', 'UPDATE_PASSWORD', words)] : [];
+  const remove = (one: Credential): Html | false =>
+    mayChange &&
+    post(
+      `credentials/${one.type}/${one.id}/remove`,
+      html`<button class="quiet">${text('account.removeMethod')}<span class="hidden"> ${nameOf(one.type)} ${one.label}</span></button>`,
+    );
+  const ways = kinds
+    .flatMap(({ name, setUpBy, authenticator }) =>
+      setUpBy && usable.has(authenticator) ? [{ setUpBy, words: translated(name) }] : [],
+    )
+    .sort((a, b) => Number(b.setUpBy === FIRST) - Number(a.setUpBy === FIRST))
+    .map(({ setUpBy, words }) => action('credentials/set-up', setUpBy, words));
+  const all = credentials.some(({ type }) => type === PASSWORD)
+    ? ways
+    : [...ways, ...choosePassword(text('account.setPassword'))];
   return html`<h2>${text('account.methods')}</h2>
 <ul class="rows">
 ${credentials.map(
@@ -87,30 +111,16 @@ ${credentials.map(
 <div><strong>${nameOf(one.type)}</strong>${one.label && html` <span class="soft">${one.label}</span>`}
 <div class="soft">${textHtml('account.methodAdded', { when: time(one.createdAt) })}${more(one)}</div>
 ${one.lastUsedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(one.lastUsedAt) })}</div>`}</div>
-${
-  mayChange &&
-  one.type !== PASSWORD &&
-  post(
-    `credentials/${one.type}/${one.id}/remove`,
-    html`<button class="quiet">${text('account.removeMethod')}<span class="hidden"> ${nameOf(one.type)} ${one.label}</span></button>`,
-  )
-}
+${one.type === PASSWORD ? choosePassword(text('account.changePassword')) : remove(one)}
 </li>`,
 )}
 </ul>
 ${
   mayChange &&
-  html`<div class="actions">
-${kinds.flatMap(({ name, setUpBy, authenticator }) =>
-  setUpBy && usable.has(authenticator)
-    ? [
-        post(
-          'credentials/set-up',
-          html`<input type="hidden" name="action" value="${setUpBy}"><button class="quiet">${text('account.addMethod', { method: translated(name) })}</button>`,
-        ),
-      ]
-    : [],
-)}
-</div>`
+  all.length > 0 &&
+  html`<details class="menu"><summary class="button">${text('account.addWay')}</summary>
+<div class="ways">
+${all}
+</div></details>`
 }`;
 };

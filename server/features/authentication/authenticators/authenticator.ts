@@ -12,8 +12,10 @@ import type { Person } from '../../../domain/person.ts';
 import type { Proven } from '../../../domain/proof.ts';
 import type { Site } from '../../../domain/site.ts';
 import type { PersonStanding } from '../../../domain/standing.ts';
+import type { FieldFault } from '../../../http/field-errors.ts';
 import type { Html } from '../../../http/html.ts';
 import type { Foreign } from '../../../http/pages.ts';
+import type { ProviderWay } from '../../../http/provider-ways.ts';
 import type { AuthenticatorEntry } from '../../configuration/flows/tree.ts';
 import type { KnownUser } from '../../people/credentials/service.ts';
 
@@ -99,6 +101,8 @@ export interface Complaint {
   message: string;
   /** The text fields as the user filled them in; never a password or a code. */
   values?: Record<string, string> | undefined;
+  /** Faults of further fields of the same form. */
+  others?: FieldFault[] | undefined;
 }
 
 /** Another method that the page of a step offers. */
@@ -110,7 +114,7 @@ export type Beside =
       words: string;
     }
   /** Each way has a link of its own. */
-  | { ways: readonly { words: string; path: string }[] };
+  | { ways: readonly ProviderWay[] };
 
 export interface Passed {
   do: 'passed';

@@ -8,8 +8,8 @@ import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
 import { codeField } from '../../../http/code-field.ts';
 import { html } from '../../../http/html.ts';
-import { qrPicture } from '../../../http/qr-picture.ts';
-import { text, textHtml } from '../../../http/texts.ts';
+import { codeForApp } from '../../../http/qr-picture.ts';
+import { text } from '../../../http/texts.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { Complaint, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
 import { lockedWords } from './locked-words.ts';
@@ -101,8 +101,8 @@ function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: C
     body: html`<p class="lead">${text(step.wanted ? 'otp.setUpWanted' : 'otp.setUpLead')}</p>
 <ol class="steps">
 <li>${text('otp.scan')}
-${qrPicture(address, text('otp.picture'))}
-<p class="hint" id="secret-hint">${textHtml('otp.cannotScan', { link: html`<a href="${address}">${text('otp.openInApp')}</a>` })}</p>
+${codeForApp(address, text('otp.picture'))}
+<p class="hint" id="secret-hint">${text('otp.typeKey')}</p>
 <code class="secret" aria-describedby="secret-hint">${secret.match(/.{1,4}/g)?.join(' ')}</code></li>
 <li>${text('otp.enter')}</li>
 </ol>

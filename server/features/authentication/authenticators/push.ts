@@ -8,8 +8,8 @@ import type { Seal } from '../../../crypto/seal.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
 import { html } from '../../../http/html.ts';
-import { qrPicture } from '../../../http/qr-picture.ts';
-import { text, textHtml } from '../../../http/texts.ts';
+import { codeForApp } from '../../../http/qr-picture.ts';
+import { text } from '../../../http/texts.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { Challenges } from '../../people/devices/challenges.ts';
 import type { Enrolments } from '../../people/devices/enrolment.ts';
@@ -157,8 +157,7 @@ const scanPage = (address: string): StepPage => ({
   submit: text('deviceKey.check'),
   refreshSeconds: LOOK_AGAIN_SECONDS,
   body: html`<p class="lead">${text('deviceKey.setUpLead')}</p>
-${qrPicture(address, text('deviceKey.picture'))}
-<p class="hint">${textHtml('deviceKey.openHere', { link: html`<a href="${address}">${text('deviceKey.open')}</a>` })}</p>
+${codeForApp(address, text('deviceKey.picture'))}
 <p class="hint" role="status">${text('deviceKey.waiting')}</p>`,
 });
 

@@ -4,8 +4,8 @@
 import { z } from 'zod';
 import { phrase } from '../../../contract/phrases.ts';
 import { html } from '../../../http/html.ts';
-import { qrPicture } from '../../../http/qr-picture.ts';
-import { text, textHtml } from '../../../http/texts.ts';
+import { codeForApp } from '../../../http/qr-picture.ts';
+import { text } from '../../../http/texts.ts';
 import type { Challenges } from '../../people/devices/challenges.ts';
 import type { Method, Step, StepMemory, StepPage, StepVerdict } from './authenticator.ts';
 import { LOOK_AGAIN_SECONDS } from './push.ts';
@@ -69,8 +69,7 @@ const codePage = (address: string): StepPage => ({
   plain: true,
   refreshSeconds: LOOK_AGAIN_SECONDS,
   body: html`<p class="lead">${text('qr.lead')}</p>
-${qrPicture(address, text('qr.picture'))}
-<p class="hint">${textHtml('deviceKey.openHere', { link: html`<a href="${address}">${text('deviceKey.open')}</a>` })}</p>
+${codeForApp(address, text('qr.picture'))}
 <p class="hint" role="status">${text('qr.waiting')}</p>`,
   below: html`<button class="link" name="renew" value="1">${text('qr.new')}</button>`,
 });

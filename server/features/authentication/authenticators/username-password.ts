@@ -3,8 +3,9 @@
 import { z } from 'zod';
 import { phrase } from '../../../contract/phrases.ts';
 import { providerPath } from '../../../domain/links.ts';
-import { invalidState } from '../../../http/field-errors.ts';
+import { type Faults, faultsOf, invalidState, noteAt } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
+import { revealScript, withReveal } from '../../../http/reveal.ts';
 import { text } from '../../../http/texts.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { Complaint, Form, Method, Step, StepPage } from './authenticator.ts';
@@ -54,7 +55,11 @@ export const createUsernamePassword = ({ credentials, homes, breached }: Usernam
       complaint: { field, message, values: { username, ...(form.remember ? { remember: 'on' } : {}) } },
       reason,
     });
-    if (username === '') return again(text('password.noUsername'), '', 'username');
+    if (username === '') {
+      const noName = again(text('password.noUsername'), '', 'username');
+      const others = form.password === '' ? [{ field: 'password', message: text('password.noPassword') }] : [];
+      return { ...noName, complaint: { ...noName.complaint, others } };
+    }
     const home = await homes.of(step.realm, username);
     if (home !== undefined)
       return { do: 'kept', keep: { username }, leadsTo: providerPath(step.realm, home, username) };
@@ -79,17 +84,22 @@ export const createUsernamePassword = ({ credentials, homes, breached }: Usernam
 function page({ settings, loginHint, kept }: Step, complaint: Complaint | undefined): StepPage {
   const values: Form = complaint?.values ?? {};
   const username = values.username ?? kept.username ?? loginHint;
-  const bad = (field: string) => (complaint?.field === field ? invalidState(field) : undefined);
+  const faults = faultsOf(complaint, complaint?.others);
+  const bad = (field: string) => (faults.has(field) ? invalidState(field) : undefined);
   const focus = (field: string) =>
     (complaint ? complaint.field === field : field === (username === '' ? 'username' : 'password')) && html` autofocus`;
   return {
     title: text('password.title'),
     submit: text('password.submit'),
-    body: html`${nameField(username, html`${bad('username')}${focus('username')}`)}
+    script: revealScript,
+    body: html`${nameField(username, html`${bad('username')}${focus('username')}`, faults)}
 <div class="field">
 <label for="password">${text('password.password')}</label>
-<input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password"
- required${bad('password')}${focus('password')}>
+${withReveal(
+  html`<input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password"
+ autocapitalize="none" spellcheck="false" required${bad('password')}${focus('password')}>`,
+)}
+${noteAt(faults, 'password')}
 </div>
 ${
   settings.rememberMe &&
@@ -101,10 +111,11 @@ ${
   };
 }
 
-const nameField = (username: string, state: Html): Html => html`<div class="field">
+const nameField = (username: string, state: Html, faults: Faults): Html => html`<div class="field">
 <label for="username">${text('password.username')}</label>
 <input type="text" id="username" name="username" value="${username}" maxlength="${NAME_MAX}" autocomplete="username"
  autocapitalize="none" autocorrect="off" spellcheck="false" required${state}>
+${noteAt(faults, 'username')}
 </div>`;
 
 /** The page that asks for the name alone. */
@@ -113,6 +124,6 @@ function namePage({ loginHint }: Step, complaint: Complaint | undefined): StepPa
   return {
     title: text('password.title'),
     submit: text('password.next'),
-    body: nameField(complaint?.values?.username ?? loginHint, html`${bad} autofocus`),
+    body: nameField(complaint?.values?.username ?? loginHint, html`${bad} autofocus`, faultsOf(complaint)),
   };
 }

@@ -91,7 +91,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   /** The first error of the account as it would be created. */
   async function faultOf(step: Step, { arrived, person }: Goal): Promise<{ at: string; message: string } | undefined> {
     const { realm, settings } = step;
-    const fault = await accounts.fault(realm, person);
+    const [fault] = await accounts.faults(realm, person);
     const byEmail = settings.registrationEmailAsUsername;
     if (fault) {
       const at = fault.path === 'username' && byEmail ? 'email' : fault.path;
@@ -333,7 +333,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   };
 }
 export type FirstSignIns = ReturnType<typeof createFirstSignIns>;
-type StepComplaint = { field: string; values?: Record<string, string> | undefined };
+type StepComplaint = { field: string; message: string; values?: Record<string, string> | undefined };
 
 /** Masks the account's address unless the provider has given the same one. */
 const shown = (email: string, { email: given }: Arrived): string =>

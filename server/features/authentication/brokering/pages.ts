@@ -2,10 +2,12 @@
 // limits the targets of forms.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto, Settings } from '../../../contract/settings.ts';
-import { invalidState } from '../../../http/field-errors.ts';
+import { faultsOf, invalidState, noteAt } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { type ProfileInput, profileFields, usernameField, valuesIn, valuesOf } from '../../../http/profile-fields.ts';
+import { type ProviderWay, providerWays } from '../../../http/provider-ways.ts';
+import { revealScript, withReveal } from '../../../http/reveal.ts';
 import { text } from '../../../http/texts.ts';
 import type { NewPerson } from '../../people/users/own-account.ts';
 import type { StepPage } from '../authenticators/authenticator.ts';
@@ -14,7 +16,7 @@ import { mailedCodeFields } from '../authenticators/mailed-code.ts';
 const EMAIL_MAX = 254;
 const PASSWORD_MAX = 512;
 
-type Complaint = { field: string; values?: Record<string, string> | undefined } | undefined;
+type Complaint = { field: string; message: string; values?: Record<string, string> | undefined } | undefined;
 
 const state = (complaint: Complaint, field: string): Html | false => complaint?.field === field && invalidState(field);
 
@@ -24,10 +26,9 @@ export const goOnPage = (title: string, path: string): StepPage => ({
 <a class="button full" href="${path}">${text('provider.goOn', { provider: title })}</a>`,
 });
 
-export const waysPage = (ways: readonly { words: string; path: string }[]): StepPage => ({
+export const waysPage = (ways: readonly ProviderWay[]): StepPage => ({
   title: text('provider.choose'),
-  body: html`<div class="ways">
-${ways.map(({ words, path }) => html`<a class="button quiet" href="${path}">${words}</a>\n`)}</div>`,
+  body: html`${providerWays(ways)}`,
 });
 
 export const nonePage = (): StepPage => ({
@@ -56,12 +57,13 @@ export function reviewPage({ title, settings, inputs, person, complaint }: Revie
     title: text('provider.review'),
     submit: text('provider.create'),
     body: html`<p class="lead">${text('provider.reviewLead', { provider: title })}</p>
-${!settings.registrationEmailAsUsername && usernameField(values.username, state(complaint, 'username'))}
+${!settings.registrationEmailAsUsername && usernameField(values.username, state(complaint, 'username'), faultsOf(complaint))}
 <div class="field">
 <label for="email">${text('account.email')}</label>
 <input type="email" id="email" name="email" value="${values.email}" maxlength="${EMAIL_MAX}" autocomplete="email" required${state(complaint, 'email')}>
+${noteAt(faultsOf(complaint), 'email')}
 </div>
-${profileFields(inputs, filled, { wrong: complaint?.field })}`,
+${profileFields(inputs, filled, { faults: faultsOf(complaint), focus: complaint?.field })}`,
   };
 }
 
@@ -85,9 +87,14 @@ ${
   password &&
   html`<div class="field">
 <label for="password">${text('password.password')}</label>
-<input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password" autofocus${state(complaint, 'password')}>
+${withReveal(
+  html`<input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password"
+ autocapitalize="none" spellcheck="false" autofocus${state(complaint, 'password')}>`,
+)}
+${noteAt(faultsOf(complaint), 'password')}
 </div>`
 }`,
+  ...(password && { script: revealScript }),
   ...(password &&
     mail && { below: html`<button class="link" name="mail" value="1">${text('provider.byMail')}</button>` }),
 });

@@ -97,9 +97,11 @@ export function createBrokering(deps: BrokeringDeps) {
       .filter(({ alias, hidden, type }) =>
         config.provider === undefined ? !hidden && upstreams[type] : config.provider === alias,
       )
-      .map(({ alias, title }) => ({
+      .map(({ alias, title, config: { issuer } }) => ({
         words: text('provider.way', { provider: title }),
         path: wayTo(realm, alias, tab),
+        title,
+        host: typeof issuer === 'string' && URL.canParse(issuer) ? new URL(issuer).hostname : undefined,
       }));
   }
 
@@ -192,7 +194,7 @@ export function createBrokering(deps: BrokeringDeps) {
   }
 
   return {
-    async begin(step: Step, complaint: { field: string } | undefined): Promise<StepPage> {
+    async begin(step: Step, complaint: { field: string; message: string } | undefined): Promise<StepPage> {
       const stage = stageOf(step);
       if (stage && stage.is !== 'away') return firstSignIns.page(step, stage, complaint);
       const alias = wanted(step);

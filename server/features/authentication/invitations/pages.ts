@@ -1,7 +1,7 @@
 // The pages of an invitation: sign in and join, or create an account; done; no longer valid.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import { errorNote, invalidState } from '../../../http/field-errors.ts';
+import { errorNote, faultsOf, invalidState, noteAbove } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { passwordFields } from '../../../http/password-fields.ts';
@@ -74,22 +74,24 @@ export function sendChoice(
   const { email } = invited;
   const state = (field: string): Html | false => wrong?.field === field && html`${invalidState(field)} autofocus`;
   const title = titleOf(place, invited);
-  const body = html`${wrong && errorNote(wrong.field, wrong.message)}
+  const faults = faultsOf(wrong);
+  const register = form(
+    place,
+    'register',
+    html`${!settings.registrationEmailAsUsername && usernameField(values.username, state('username'), faults)}
+${profileFields(inputs, valuesIn(inputs, values), { faults, focus: wrong?.field })}
+${takesPasskey && signUpWays(values.how)}
+<div data-password>
+${passwordFields(settings, { isFirst: true, faults, focus: false })}
+</div>
+${termsBox(settings, values, state('terms'), faults)}
+<button>${text('register.submit')}</button>`,
+  );
+  const body = html`${noteAbove(wrong, register)}
 <p class="lead">${text('invitation.have', { email })}</p>
 ${form(place, 'sign-in', html`<button>${text('recover.goOn')}</button>`)}
 <p class="lead">${text('invitation.new', { email })}</p>
-${form(
-  place,
-  'register',
-  html`${!settings.registrationEmailAsUsername && usernameField(values.username, state('username'))}
-${profileFields(inputs, valuesIn(inputs, values), { wrong: wrong?.field })}
-${takesPasskey && signUpWays(values.how)}
-<div data-password>
-${passwordFields(settings, { wrong: wrong?.field, focus: false })}
-</div>
-${termsBox(settings, values, state('terms'))}
-<button>${text('register.submit')}</button>`,
-)}`;
+${register}`;
   const documentTitle = wrong ? text('signIn.error', { title }) : title;
   const script = [passwordScript, ...(takesPasskey ? [signUpWaysScript] : [])].join('\n');
   return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script });

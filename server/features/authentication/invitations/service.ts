@@ -290,7 +290,7 @@ export function createInvitations(deps: InvitationsDeps) {
       const found = await store.find(sql, realm, { link }, { now: now() });
       if (!found) return { do: 'over' };
       const whole = { ...person, username: person.username ?? found.email, email: found.email };
-      const fault = await accounts.fault(realm, whole);
+      const [fault] = await accounts.faults(realm, whole);
       if (fault) return { do: 'fault', field: fault.path, message: faultSentence(fault) };
       const usernameTaken = person.username !== undefined && (await accounts.usernameTaken(realm, whole));
       if (usernameTaken) return { do: 'fault', field: 'username', message: text('register.usernameTaken') };

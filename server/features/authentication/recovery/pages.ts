@@ -1,7 +1,7 @@
 // The pages of a forgotten password: enter a name, look into the mail, choose a new password, done.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import { errorNote, invalidState } from '../../../http/field-errors.ts';
+import { errorNote, faultsOf, invalidState, noteAbove } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { passwordFields } from '../../../http/password-fields.ts';
@@ -30,13 +30,13 @@ export function sendForgot(
   const title = text('recover.title');
   const bad = missing && invalidState('username');
   const body = html`<p class="lead">${text('recover.lead')}</p>
-${missing && errorNote('username', text('link.nameMissing'))}
 <form method="post" action="/realms/${realm}/login/forgot" novalidate>
 ${hidden('asked', asked)}
 <div class="field">
 <label for="username">${text('password.username')}</label>
 <input type="text" id="username" name="username" value="${name}" maxlength="${NAME_MAX}" autocomplete="username"
  autocapitalize="none" autocorrect="off" spellcheck="false" required autofocus${bad}>
+${missing && errorNote('username', text('link.nameMissing'))}
 </div>
 <button>${text('link.submit')}</button>
 </form>
@@ -62,12 +62,13 @@ export function sendChoose(
   }: { token: string; username: string; complaint?: { field: string; message: string } | undefined },
 ): FastifyReply {
   const title = text('newPassword.title');
+  const fields = passwordFields(settings, { faults: faultsOf(complaint) });
   const body = html`<p class="lead">${text('recover.choose', { username })}</p>
-${complaint && errorNote(complaint.field, complaint.message)}
+${noteAbove(complaint, fields)}
 <form method="post" action="/realms/${realm}/login/reset" novalidate>
 ${hidden('token', token)}
 <input class="hidden" type="text" name="username" value="${username}" autocomplete="username" tabindex="-1" aria-hidden="true" readonly>
-${passwordFields(settings, { wrong: complaint?.field })}
+${fields}
 <button>${text('recover.save')}</button>
 </form>`;
   const documentTitle = complaint ? text('signIn.error', { title }) : title;

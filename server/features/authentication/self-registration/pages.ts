@@ -1,7 +1,7 @@
 // The contents of the pages for creating an account, and the notice when registration is unavailable.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto, Settings } from '../../../contract/settings.ts';
-import { invalidState } from '../../../http/field-errors.ts';
+import { faultsOf, invalidState, noteAt } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { passwordFields } from '../../../http/password-fields.ts';
@@ -32,9 +32,10 @@ export interface RegisterForm {
 export function formPage({ settings, inputs, complaint, work, captcha, takesPasskey }: RegisterForm): StepPage {
   const values = complaint?.values ?? {};
   const wrong = complaint?.field;
+  const faults = faultsOf(complaint, complaint?.others);
   const first = settings.registrationEmailAsUsername ? 'email' : 'username';
   const state = (field: string): Html =>
-    html`${wrong === field && invalidState(field)}${(wrong ?? first) === field && html` autofocus`}`;
+    html`${faults.has(field) && invalidState(field)}${(wrong ?? first) === field && html` autofocus`}`;
   const { registrationEmailAsUsername: byEmail } = settings;
   return {
     title: text('register.title'),
@@ -46,18 +47,19 @@ export function formPage({ settings, inputs, complaint, work, captcha, takesPass
       ...(work === undefined ? [] : [workScript]),
     ].join('\n'),
     ...(captcha && { foreign: captcha.page }),
-    body: html`${!byEmail && usernameField(values.username, state('username'))}
+    body: html`${!byEmail && usernameField(values.username, state('username'), faults)}
 <div class="field">
 <label for="email">${text('account.email')}</label>
 <input type="email" id="email" name="email" value="${values.email}" maxlength="${EMAIL_MAX}" autocomplete="${byEmail ? 'username' : 'email'}"
  required${state('email')}>
+${noteAt(faults, 'email')}
 </div>
-${profileFields(inputs, valuesIn(inputs, values), { wrong })}
+${profileFields(inputs, valuesIn(inputs, values), { faults, focus: wrong })}
 ${takesPasskey && signUpWays(values.how)}
 <div data-password>
-${passwordFields(settings, { wrong, focus: wrong === 'password' || wrong === 'repeated' })}
+${passwordFields(settings, { isFirst: true, faults, focus: wrong === 'password' || wrong === 'repeated' })}
 </div>
-${termsBox(settings, values, state('terms'))}
+${termsBox(settings, values, state('terms'), faults)}
 ${
   work !== undefined &&
   html`<input type="hidden" name="work" value="" data-work="${work}" data-bits="${settings.proofOfWorkBits}">
@@ -88,7 +90,7 @@ export const passwordPage = (settings: Settings, complaint: Complaint | undefine
   submit: text('register.submit'),
   plain: true,
   script: passwordScript,
-  body: passwordFields(settings, { wrong: complaint?.field }),
+  body: passwordFields(settings, { isFirst: true, faults: faultsOf(complaint) }),
 });
 
 export const codePage = (email: string, complaint: Complaint | undefined): StepPage => ({

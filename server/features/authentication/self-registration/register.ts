@@ -8,6 +8,7 @@ import { idNamed } from '../../../crypto/ids.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
+import type { FieldFault } from '../../../http/field-errors.ts';
 import { faultSentence, valuesIn, withValues } from '../../../http/profile-fields.ts';
 import { termsFault, termsOf } from '../../../http/terms.ts';
 import { text } from '../../../http/texts.ts';
@@ -158,18 +159,16 @@ export function createRegister(deps: RegisterDeps): PageStep {
         return again('form', text('register.noCaptcha'));
       const keep = sentAgain(step);
       const person = await personIn(step, form);
-      const fault = await accounts.fault(realm, person);
-      if (fault) {
-        const at = fault.path === 'username' && settings.registrationEmailAsUsername ? 'email' : fault.path;
-        return again(at, faultSentence(fault), keep);
-      }
-      const unaccepted = termsFault(settings, form);
-      if (unaccepted !== undefined) return again('terms', unaccepted, keep);
-      // The page must show that a chosen username is taken; it never shows that an address is.
-      if (!settings.registrationEmailAsUsername && (await accounts.usernameTaken(realm, person)))
-        return again('username', text('register.usernameTaken'), keep);
+      const unfit = await personFaults(step, person);
       const chosen = passkeyConfig(step) && form.how === 'passkey' ? NO_PASSWORD : await chooseFor(step, person, form);
-      if (!chosen.ok) return again(chosen.field, chosen.message, keep);
+      const unaccepted = termsFault(settings, form);
+      const [fault, ...others] = [
+        ...unfit,
+        ...(chosen.ok ? [] : [{ field: chosen.field, message: chosen.message }]),
+        ...(unaccepted === undefined ? [] : [{ field: 'terms', message: unaccepted }]),
+      ];
+      if (fault) return { do: 'again', complaint: { ...fault, values, others }, reason: '', keep };
+      if (!chosen.ok) throw new Error('a password without fault is chosen');
       const { phc } = chosen;
       const terms = termsOf(settings);
       // One proof of work creates one account, even if several replicas get its form at once: the id is derived from the
@@ -183,6 +182,22 @@ export function createRegister(deps: RegisterDeps): PageStep {
       return (await ready(step, pending)) ?? again('email', text('register.taken'), keep);
     },
   };
+
+  /** The faults of the fields of the person, the username's first, as on the page. */
+  async function personFaults({ realm, settings }: Step, person: NewPerson): Promise<FieldFault[]> {
+    const { registrationEmailAsUsername: byEmail } = settings;
+    const found = (await accounts.faults(realm, person)).map((one) => ({
+      field: one.path === 'username' && byEmail ? 'email' : one.path,
+      message: faultSentence(one),
+    }));
+    const faults = found.filter(({ field: at }, i) => found.findIndex((one) => one.field === at) === i);
+    const username = faults.filter(({ field: at }) => at === 'username');
+    const others = faults.filter(({ field: at }) => at !== 'username');
+    if (byEmail || username.length > 0) return [...username, ...others];
+    // The page must show that a chosen username is taken; it never shows that an address is.
+    const isTaken = await accounts.usernameTaken(realm, person);
+    return isTaken ? [{ field: 'username', message: text('register.usernameTaken') }, ...others] : others;
+  }
 
   function chooseFor({ realm }: Step, { username, email, firstName, lastName }: NewPerson, form: Form) {
     return choosePassword(realm, { username, email, firstName, lastName }, form);

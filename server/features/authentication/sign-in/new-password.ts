@@ -2,6 +2,7 @@
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
+import { faultsOf } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { passwordFields } from '../../../http/password-fields.ts';
 import { passwordScript } from '../../../http/password-script.ts';
@@ -11,7 +12,7 @@ import type { Credentials } from '../../people/credentials/service.ts';
 import type { Complaint, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 
 export interface NewPasswordDeps {
-  credentials: Pick<Credentials, 'setPassword'>;
+  credentials: Pick<Credentials, 'setPassword' | 'list'>;
   choosePassword: ChoosePassword;
   transact: Transact;
 }
@@ -19,7 +20,11 @@ export interface NewPasswordDeps {
 export function createNewPassword({ credentials, choosePassword, transact }: NewPasswordDeps): RequiredStep {
   return {
     action: 'UPDATE_PASSWORD',
-    begin: async (step, complaint) => passwordPage(step.settings, step.wanted, complaint),
+    async begin({ realm, user, settings, wanted }, complaint) {
+      const own = user ? await credentials.list(realm, user.id) : [];
+      const isFirst = user !== undefined && !own.some(({ type }) => type === 'password');
+      return passwordPage(settings, { wanted, isFirst }, complaint);
+    },
 
     async verify(step, form) {
       const { realm, user, proven, sessionId } = step;
@@ -40,11 +45,15 @@ export function createNewPassword({ credentials, choosePassword, transact }: New
   };
 }
 
-const passwordPage = (policy: RealmSettingsDto, wanted: boolean, complaint: Complaint | undefined): StepPage => ({
-  title: text('newPassword.title'),
+const passwordPage = (
+  policy: RealmSettingsDto,
+  { wanted, isFirst }: { wanted: boolean; isFirst: boolean },
+  complaint: Complaint | undefined,
+): StepPage => ({
+  title: text(isFirst ? 'register.passwordTitle' : 'newPassword.title'),
   plain: true,
   script: passwordScript,
   submit: text('newPassword.submit'),
-  body: html`<p class="lead">${wanted ? text('newPassword.wanted') : text('newPassword.lead')}</p>
-${passwordFields(policy, { wrong: complaint?.field })}`,
+  body: html`${(wanted || !isFirst) && html`<p class="lead">${text(wanted ? 'newPassword.wanted' : 'newPassword.lead')}</p>`}
+${passwordFields(policy, { isFirst, faults: faultsOf(complaint) })}`,
 });

@@ -4,9 +4,10 @@ import type { FastifyReply } from 'fastify';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { aboutClient, picturesOf } from '../../../http/about-client.ts';
-import { errorNote } from '../../../http/field-errors.ts';
+import { noteAbove } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
+import { providerWays } from '../../../http/provider-ways.ts';
 import { type PlainKey, plainText, text, translated } from '../../../http/texts.ts';
 import { waitingScript } from '../../../http/waiting-script.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
@@ -86,7 +87,7 @@ export function sendStep(
   const about = user ? undefined : purpose.about;
   const body = html`${!user && lead(purpose.clientName, settings)}
 ${aboutClient(about)}
-${complaint && errorNote(complaint.field, complaint.message)}
+${noteAbove(complaint, page.body)}
 ${form(
   of,
   html`<input type="hidden" name="step" value="${idOf(nextStep)}">
@@ -95,7 +96,7 @@ ${asksDevice && deviceBox(state.rememberDevice ?? false)}
 ${page.submit !== undefined && html`<button name="do" value="next">${page.submit}</button>`}
 ${page.below && html`<p class="choices">${page.below}</p>`}`,
 )}
-${waysSection([...beside.values()].flatMap((one) => ('ways' in one ? one.ways : [])))}
+${providerWays([...beside.values()].flatMap((one) => ('ways' in one ? one.ways : [])))}
 ${
   (choices.length > 0 || registers || page.underWay || links.length > 0 || user || fromAccount || cancels) &&
   html`<div class="more">
@@ -116,13 +117,22 @@ ${
 }
 ${cancels && cancel(of, text('signIn.cancel'))}
 </div>`
-}`;
+}${asksForPhone(nextStep) && lostPhone()}`;
   const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script, foreign: page.foreign };
   const waiting = waits === undefined ? undefined : { seconds: waits, mark, path: waitingPath(realm, tab) };
   const options = { ...formPolicy(purpose, page.formAction), images: picturesOf(about) };
   return sendPage(reply, { realm, brand: settings, ...shown, waiting }, options);
 }
+
+/** Second factors that users usually have on their phone. */
+const onPhones: readonly string[] = ['otp', 'push', 'sms-otp'];
+const asksForPhone = (step: View['nextStep']): boolean =>
+  step.do === 'ask' && !step.enrol && onPhones.includes(step.authenticatorId);
+
+const lostPhone = (): Html => html`
+<details class="lost"><summary>${text('signIn.lostPhone')}</summary>
+<p>${text('signIn.lostPhoneHelp')}</p></details>`;
 
 /** Each script once: a page has one script element. */
 const scriptOf = (all: readonly string[]): string | undefined =>
@@ -137,11 +147,6 @@ const deviceBox = (ticked: boolean): Html => html`<div class="check">
 <input type="checkbox" id="device" name="device" value="on"${ticked && html` checked`}>
 <label for="device">${text('signIn.rememberDevice')}</label>
 </div>`;
-
-const waysSection = (ways: readonly { words: string; path: string }[]): Html | false =>
-  ways.length > 0 &&
-  html`<div class="ways">
-${ways.map(({ words, path }) => html`<a class="button quiet" href="${path}">${words}</a>\n`)}</div>`;
 
 /** Steps whose link proves an address. */
 const provesAddress: readonly string[] = ['VERIFY_EMAIL', REGISTER, BY_PROVIDER];
@@ -174,12 +179,10 @@ const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }, more: r
   formAction: [...(redirectTo === undefined ? [] : [redirectTo, ANY_HTTPS]), ...more],
 });
 
-const lead = (clientName: string | undefined, { welcomeText, defaultLocale }: RealmSettingsDto): Html | false => {
-  if (welcomeText) return html`<p class="lead" lang="${defaultLocale}">${welcomeText}</p>`;
-  return (
-    clientName !== undefined && html`<p class="lead">${text('signIn.continueTo', { application: clientName })}</p>`
-  );
-};
+/** The application's name, then the realm's own text, whose language may have another direction than the page. */
+const lead = (clientName: string | undefined, { welcomeText, defaultLocale }: RealmSettingsDto): Html =>
+  html`${clientName !== undefined && html`<p class="lead">${text('signIn.continueTo', { application: clientName })}</p>`}
+${!!welcomeText && html`<p class="lead" dir="auto" lang="${defaultLocale}">${welcomeText}</p>`}`;
 
 const refusals: Record<string, { title: PlainKey; why: PlainKey }> = {
   risk: { title: 'signIn.risk', why: 'signIn.riskWhy' },

@@ -1,5 +1,6 @@
 // The required action UPDATE_PROFILE: names and attributes that the realm lets users edit.
 import { mustHold } from '../../../domain/proof.ts';
+import { faultsOf } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { faultSentence, type ProfileInput, profileFields, valuesIn, valuesOf } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
@@ -43,7 +44,9 @@ export function createProfile({ profiles, notify }: { profiles: OwnProfiles; not
         values,
       );
       if (changed.ok) return { do: 'done' };
-      return again(changed.path, faultSentence(changed));
+      const others = changed.others?.map((one) => ({ field: one.path, message: faultSentence(one) }));
+      const first = again(changed.path, faultSentence(changed));
+      return { ...first, complaint: { ...first.complaint, others } };
     },
   };
 }
@@ -60,5 +63,5 @@ const profilePage = (
   title: text('profile.title'),
   submit: text('profile.submit'),
   body: html`<p class="lead">${wanted ? text('profile.wanted') : text('profile.lead')}</p>
-${profileFields(inputs, values, { wrong: complaint?.field, focus: inputs[0]?.path })}`,
+${profileFields(inputs, values, { faults: faultsOf(complaint, complaint?.others), focus: complaint?.field ?? inputs[0]?.path })}`,
 });

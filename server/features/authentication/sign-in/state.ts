@@ -59,7 +59,14 @@ const InProgress = Any.extend({
    * The address by which a link or a device finds the waiting sign-in: a digest of a secret that only the message contains.
    */
   address: z.string().optional(),
-  complaint: z.object({ field: z.string(), message: z.string(), values: Strings.optional() }).optional(),
+  complaint: z
+    .object({
+      field: z.string(),
+      message: z.string(),
+      values: Strings.optional(),
+      others: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+    })
+    .optional(),
   /** The form that led to this state, as a digest with the sign-in's token. A double click sends it again. */
   took: z.string().optional(),
   /**
@@ -238,7 +245,7 @@ export const newestProof = ({ factors }: IdentifiedState): number => Math.max(0,
 
 /** Whether the sign-in was started from the user's account page, so that its pages can lead back there. */
 export const isFromAccount = (realm: string, { before, purpose }: SignInState): boolean =>
-  before !== undefined && purpose.continueAt === `/realms/${realm}/account`;
+  before !== undefined && purpose.continueAt.split('?', 1)[0] === `/realms/${realm}/account`;
 
 /** The time of the oldest proof that the sign-in rests on, in milliseconds. */
 export const provenFrom = (state: IdentifiedState, now: Date): number =>

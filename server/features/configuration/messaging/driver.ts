@@ -23,6 +23,8 @@ export interface Outgoing {
   subject: string | null;
   body: string;
   html: boolean;
+  /** The HTML version of a text mail. */
+  alternative?: string | undefined;
   /** A push message's data for the app, which the app doesn't display. */
   data?: Readonly<Record<string, string>> | undefined;
   /** After this time the gateway need not deliver the message. */

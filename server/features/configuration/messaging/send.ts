@@ -15,6 +15,7 @@ import type { Tx } from '../../../db/transact.ts';
 import { createTellOnce } from '../../../domain/told-once.ts';
 import { spokenHere } from '../../../http/spoken.ts';
 import type { SettingsService } from '../settings/service.ts';
+import { htmlOfText, type MailBrand } from './html-of-text.ts';
 import type { Limiter } from './limits.ts';
 import { addressDigest, personDigest } from './named.ts';
 import { placementFault } from './placement.ts';
@@ -30,6 +31,8 @@ export const Content = z.object({
   subject: z.string().nullable(),
   body: z.string(),
   html: z.boolean(),
+  /** The HTML version of a text mail. */
+  alternative: z.string().optional(),
   /** The gateway and the device of a push message. */
   driver: DriverName.optional(),
   pushTokenId: z.uuid().optional(),
@@ -76,6 +79,7 @@ interface Recipient {
 }
 interface Words {
   rendered: Rendered;
+  locale: string;
   /** The values that a gateway's stored answer must not repeat. */
   secrets: string[];
 }
@@ -136,6 +140,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
     // any address.
     const whom = person || !stranger || !to ? ofPerson(person) : [['user', to] as const, ['user.email', to] as const];
     return {
+      locale: text.locale,
       rendered: await render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...whom, ...said])),
       secrets: said.flatMap(([name, value]) => (isSecret(name) ? [value] : [])),
     };
@@ -145,12 +150,12 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
   function rowFor(
     { realm, id = newId(), userId, templateKey, names = [], data, outlives, goodForSeconds = HOUR }: Request,
     recipient: Recipient | undefined,
-    { rendered, secrets }: Words,
+    { rendered, secrets, alternative }: Words & { alternative: string | undefined },
     at: Date,
   ): store.NewMessage {
     const { channel } = messages[templateKey];
     const { to = '', shown = '', ...device } = recipient ?? {};
-    const content: Content = { to, ...rendered, ...device, secrets, ...(data && { data }) };
+    const content: Content = { to, ...rendered, alternative, ...device, secrets, ...(data && { data }) };
     const sealed = seal.seal(JSON.stringify(content), contentContext(realm, id));
     const named = [
       ...names.map((name) => personDigest(seal, name)),
@@ -178,7 +183,8 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
     if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return false;
     const recipients = await recipientsOf(tx.sql, channel, request);
     const person = await store.person(tx.sql, realm, userId ?? NOBODY);
-    const words = await wordsOf(tx.sql, request, person);
+    const text = await wordsOf(tx.sql, request, person);
+    const words = { ...text, alternative: channel === 'EMAIL' ? alternativeOf(text, request, policy) : undefined };
     const [counted = newId()] = userId !== null && channel === 'PUSH' ? [userId] : recipients.map(({ to }) => to);
     const beyond = await limits.take(tx.sql, realm, policy, {
       channel,
@@ -213,6 +219,18 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
   };
 }
 export type Send = ReturnType<typeof createSend>;
+
+/** The HTML version of a text mail; undefined: the mail is HTML itself. */
+function alternativeOf({ rendered, locale }: Words, { values: { link } }: Request, brand: MailBrand) {
+  if (rendered.html) return undefined;
+  const { button } = wordsIn(locale);
+  return htmlOfText(rendered.body, {
+    brand,
+    link: typeof link === 'string' ? link : undefined,
+    button,
+    language: locale,
+  });
+}
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 

@@ -21,6 +21,8 @@ export type Change =
   | 'account-deleted';
 
 export interface MessageWords {
+  /** The text of a mail's button. */
+  button: string;
   templates: Readonly<Record<TemplateKey, Pick<MessageTemplate, 'subject' | 'body'>>>;
   changes: Readonly<Record<Change, string>>;
 }

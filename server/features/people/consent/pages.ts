@@ -1,10 +1,10 @@
 // The consent page: which application asks, for what, and as which user. The form's `decision` names the button that was
 // pressed.
 import type { ScopeView } from '../../../domain/claims.ts';
-import { type AboutClient, aboutClient } from '../../../http/about-client.ts';
+import { type AboutClient, aboutClient, clientMark } from '../../../http/about-client.ts';
 import { decisionForm } from '../../../http/decision-form.ts';
 import { type Html, html } from '../../../http/pages.ts';
-import { scopeText, text, textHtml } from '../../../http/texts.ts';
+import { hasBuiltInText, type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
 
 /** The list of everything that the application asks for, in words. */
 export interface ListedAgreement {
@@ -14,21 +14,62 @@ export interface ListedAgreement {
   claims: readonly string[];
   administers: boolean;
 }
+/** Scopes that tell the application something about the user; the others let it do something. */
+const LEARNS: ReadonlySet<string> = new Set([
+  'openid',
+  'profile',
+  'email',
+  'address',
+  'phone',
+  'roles',
+  'groups',
+  'organization',
+]);
+const explanations: Readonly<Record<string, PlainKey>> = {
+  openid: 'consent.explainOpenid',
+  profile: 'consent.explainProfile',
+  email: 'consent.explainEmail',
+  phone: 'consent.explainPhone',
+  roles: 'consent.explainRoles',
+  account: 'consent.explainAccount',
+  offline_access: 'consent.explainOffline',
+};
+
+const item = (what: Html | string, why?: string): Html =>
+  html`<li><div><div class="what">${what}</div>${why !== undefined && html`<div class="soft">${why}</div>`}</div></li>`;
+
+/** A realm's own description may have another direction than the page. */
+function scopeItem({ name, description }: ScopeView): Html {
+  const words = scopeText(name, description);
+  if (!hasBuiltInText(name, description)) return item(html`<bdi>${words}</bdi>`);
+  const key = explanations[name];
+  return item(words, key && plainText(key));
+}
+
 export function agreementList({ scopes, openid, resources, claims, administers }: ListedAgreement): Html {
-  const asked = [
+  const of = (learns: boolean) => scopes.filter(({ name }) => LEARNS.has(name) === learns).map(scopeItem);
+  const learns = [
+    ...(openid ? [item(text('consent.openid'), text('consent.explainOpenid'))] : []),
+    ...of(true),
+    ...claims.map((claim) => item(textHtml('consent.claim', { claim: html`<strong>${claim}</strong>` }))),
+  ];
+  const acts = [
     ...(administers
-      ? [
-          html`<li><span><strong>${text('consent.administer')}</strong><br>${text('consent.administerWarning')}</span></li>`,
-        ]
+      ? [item(html`<strong>${text('consent.administer')}</strong>`, text('consent.administerWarning'))]
       : []),
-    ...(openid ? [html`<li>${text('consent.openid')}</li>`] : []),
-    ...scopes.map(({ name, description }) => html`<li>${scopeText(name, description)}</li>`),
-    ...claims.map((claim) => html`<li>${textHtml('consent.claim', { claim: html`<strong>${claim}</strong>` })}</li>`),
-    ...resources.map(
-      (resource) => html`<li>${textHtml('consent.resource', { resource: html`<strong>${resource}</strong>` })}</li>`,
+    ...of(false),
+    ...resources.map((resource) =>
+      item(textHtml('consent.resource', { resource: html`<strong>${resource}</strong>` })),
     ),
   ];
-  return html`<ul class="rows">${asked}</ul>`;
+  const group = (title: string, items: readonly Html[]): Html =>
+    items.length === 0
+      ? html``
+      : html`<h2 class="group">${title}</h2>
+<ul class="rows">${items}</ul>`;
+  const groups = [group(text('consent.learns'), learns), group(text('consent.acts'), acts)];
+  // The gravest question comes first.
+  return html`${administers ? groups.reverse() : groups}`;
 }
 
 /** The host of a redirect URI; for an app's own scheme, the scheme. */
@@ -57,9 +98,10 @@ export function consentPage({
   since: number;
   proof: string;
 }): Html {
-  return html`<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
+  return html`${clientMark(application, about)}
+<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
 ${origin && html`<p>${textHtml('consent.origin', { host: html`<strong>${origin.host}</strong>`, address: html`<strong>${hostOf(origin.redirectUri)}</strong>` })}</p>`}
-${aboutClient(about)}
 ${agreement}
+${aboutClient(about && { ...about, logo: null, host: undefined })}
 ${decisionForm(answerAt, { request, since, proof })}`;
 }

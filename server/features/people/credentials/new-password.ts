@@ -34,11 +34,10 @@ export function createChoosePassword({ credentials }: ChoosePasswordDeps) {
     const owner = { username, email, firstName, lastName };
     const faults = await credentials.newPasswordFaults(realm, password, { ...(id && { id }), ...owner });
     if (had?.same && faults.length === 0) faults.push(phrase('notOld'));
-    if (faults.length > 0)
-      return refuse(
-        'password',
-        text('newPassword.faults', { faults: faults.map(translated).join(text('newPassword.and')) }),
-      );
+    if (faults.length > 0) {
+      const key = had?.credentialId === undefined ? 'newPassword.firstFaults' : 'newPassword.faults';
+      return refuse('password', text(key, { faults: faults.map(translated).join(text('newPassword.and')) }));
+    }
     if (password !== repeated) return refuse('repeated', text('newPassword.different'));
     return { ok: true, phc: await credentials.hashPassword(password), replaces: had?.credentialId };
   };

@@ -16,7 +16,7 @@ import { profileFaults, readProfile } from '../../../domain/user-profile.ts';
 import { type ProfileInput, profileInputs } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
-import { type Fault, ownFault } from './own-profile.ts';
+import { type OwnFault, ownFaults } from './own-profile.ts';
 import * as store from './store.ts';
 
 export interface NewPerson {
@@ -62,23 +62,25 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
   return {
     inputs: async (realm: string): Promise<ProfileInput[]> => profileInputs(await readProfile(sql, realm)),
 
-    /** The first error of the entered values, apart from taken names. */
-    async fault(realm: string, person: NewPerson): Promise<Fault | undefined> {
-      const faultOf = (path: string, fault: Words): Fault => {
+    /** The errors of the entered values, at most one of each field, apart from taken names. */
+    async faults(realm: string, person: NewPerson): Promise<OwnFault[]> {
+      const faultOf = (path: string, fault: Words): OwnFault => {
         const label = text(path === 'email' ? 'account.email' : 'account.username');
-        return { ok: false, path, label, fault };
+        return { path, label, fault };
       };
-      if (person.email.trim() === '') return faultOf('email', phrase('required'));
-      if (!isEmail(person.email)) return faultOf('email', phrase('email'));
-      if (person.username.trim() === '') return faultOf('username', phrase('required'));
-      if (!Username.safeParse(person.username).success) return faultOf('username', phrase('form'));
+      const { email, username } = person;
+      const named = [
+        ...(isEmail(email) ? [] : [faultOf('email', phrase(email.trim() === '' ? 'required' : 'email'))]),
+        ...(Username.safeParse(username).success
+          ? []
+          : [faultOf('username', phrase(username.trim() === '' ? 'required' : 'form'))]),
+      ];
       const profile = forNew(await readProfile(sql, realm));
-      const fault = ownFault(profile, profileInputs(profile), { before: undefined, after: person });
-      if (fault) return fault;
-      const [own] = profileFaults(profile, { by: 'user', before: undefined, after: person }).filter(
-        ({ path }) => path === 'username' || path === 'email',
+      const own = ownFaults(profile, profileInputs(profile), { before: undefined, after: person });
+      const others = profileFaults(profile, { by: 'user', before: undefined, after: person }).filter(
+        ({ path }) => (path === 'username' || path === 'email') && !named.some((one) => one.path === path),
       );
-      return own && faultOf(own.path, own.fault);
+      return [...named, ...own, ...others.map(({ path, fault }) => faultOf(path, fault))];
     },
 
     ownerOf: (realm: string, email: string) => store.owner(sql, realm, asciiEmail(email), null),

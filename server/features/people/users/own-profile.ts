@@ -26,10 +26,14 @@ export interface OwnProfile {
   lastName: string | null;
   attributes: Readonly<Record<string, readonly string[]>>;
 }
-export type ProfileChange =
-  | { ok: true; fields: string[] }
-  /** `label`: the label of the field with the error. */
-  | { ok: false; path: string; label: string; fault: Words };
+export type ProfileChange = { ok: true; fields: string[] } | ({ ok: false; others?: readonly OwnFault[] } & OwnFault);
+
+export interface OwnFault {
+  path: string;
+  /** The label of the field with the error. */
+  label: string;
+  fault: Words;
+}
 
 export interface ProfileWrite {
   by: By;
@@ -41,28 +45,33 @@ export interface ProfileWrite {
 type Values = Readonly<Record<string, readonly string[]>>;
 type Person = Omit<OwnProfile, 'emailVerified'>;
 
-/** The first error of a user's own values. @param before undefined: a new user */
-export function ownFault(
+/** The errors of a user's own values, at most one of each field. @param before undefined: a new user */
+export function ownFaults(
   profile: UserProfile,
   inputs: readonly ProfileInput[],
   { before, after }: { before: Person | undefined; after: Person },
-): Fault | undefined {
+): OwnFault[] {
   const paths = new Map(inputs.map(({ path, label }) => [path, label]));
-  const faultOf = (path: string, fault: Words) => ({ ok: false, path, label: paths.get(path) ?? path, fault }) as const;
-  for (const { path } of inputs) {
+  const tooLong = inputs.filter(({ path }) => {
     const name = path.slice('attributes.'.length);
     const values = path === 'firstName' || path === 'lastName' ? [after[path] ?? ''] : (after.attributes[name] ?? []);
     const form = path.startsWith('attributes.') ? Value : Name;
-    if (values.some((value) => !form.safeParse(value).success)) return faultOf(path, phrase('tooLong'));
-  }
+    return values.some((value) => !form.safeParse(value).success);
+  });
   const missing = inputs.filter(({ required, path }) => {
     if (!required) return false;
     if (path === 'firstName' || path === 'lastName') return !after[path];
     return (after.attributes[path.slice('attributes.'.length)] ?? []).length === 0;
   });
   const faults = profileFaults(profile, { by: 'user', before, after }).filter(({ path }) => paths.has(path));
-  const [first] = [...missing.map(({ path }) => ({ path, fault: phrase('required') })), ...faults];
-  return first && faultOf(first.path, first.fault);
+  const all = [
+    ...tooLong.map(({ path }) => ({ path, fault: phrase('tooLong') })),
+    ...missing.map(({ path }) => ({ path, fault: phrase('required') })),
+    ...faults,
+  ];
+  return all
+    .filter(({ path }, i) => all.findIndex((one) => one.path === path) === i)
+    .map(({ path, fault }) => ({ path, label: paths.get(path) ?? path, fault }));
 }
 
 export type Fault = Exclude<ProfileChange, { ok: true }>;
@@ -88,7 +97,8 @@ export function createOwnProfiles({ sql, transact }: { sql: Sql; transact: Trans
     const profile = await readProfile(on, realm);
     const inputs = profileInputs(profile);
     const after = withValues(inputs, values, before);
-    const fault = ownFault(profile, inputs, { before, after });
+    const [first, ...others] = ownFaults(profile, inputs, { before, after });
+    const fault: Fault | undefined = first && { ok: false, ...first, others };
     if (fault) return { before, after, fault };
     const taken = await store.subjectTaken(on, realm, { id: userId, attributes: mutable(after.attributes) });
     return { before, after, fault: taken === undefined ? undefined : takenIn(inputs, taken) };

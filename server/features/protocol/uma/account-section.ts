@@ -9,10 +9,8 @@ import { userParty } from '../../../domain/party.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { AccountSection, Visit } from '../../authentication/account/section.ts';
-import type { SectionParts } from '../../authentication/account/sections.ts';
+import type { SectionParts as Parts } from '../../authentication/account/sections.ts';
 import type { Person, Sharing } from './sharing.ts';
-
-type Parts = SectionParts & { mayChange: boolean };
 
 const Params = z.object({ id: z.uuid().catch('') });
 const several = z.union([z.string(), z.array(z.string())]).optional();
@@ -91,6 +89,7 @@ export function createSharingSection(sharing: Sharing): AccountSection {
   };
 
   return {
+    view: 'applications',
     async show(realm, { userId, username }, parts) {
       const person = { userId, username };
       const [mine, theirs] = await Promise.all([sharing.mine(realm, person), sharing.received(realm, person)]);

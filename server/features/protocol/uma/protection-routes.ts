@@ -32,7 +32,7 @@ export function protectionRoutes(
     return { realm, server: await protection.caller(realm, presentedBy(request)) };
   };
   const registered = (realm: string, _id: string) =>
-    JSON.stringify({ _id, user_access_policy_uri: `${baseUrl}/realms/${realm}/account#sharing` });
+    JSON.stringify({ _id, user_access_policy_uri: `${baseUrl}/realms/${realm}/account?view=applications#sharing` });
 
   app.route({
     ...api.listRegisteredRoute,

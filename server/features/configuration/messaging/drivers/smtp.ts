@@ -93,7 +93,7 @@ export function smtpDriver({
   return messageDriver({
     driver: 'smtp',
     config: SmtpConfig,
-    async send({ id, to, subject, body, html }, provider) {
+    async send({ id, to, subject, body, html, alternative }, provider) {
       if (!isEmail(to)) return { ok: false, words: 'the recipient is no e-mail address', again: false };
       const { config, fromAddress, fromName } = provider;
       const { username, replyTo } = config;
@@ -110,6 +110,7 @@ export function smtpDriver({
           subject: subject ?? '',
           text: html ? textOfHtml(body) : body,
           ...(html && { html: body }),
+          ...(!html && alternative !== undefined && { html: alternative }),
           messageId: `<${id}@${ownHost}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
           // Ends a connection whose server answers slowly, byte by byte.
