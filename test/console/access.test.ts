@@ -75,10 +75,7 @@ test('groups are a tree; members are added and taken out, a role is given after 
   await look('members of a group');
   const id = (await server.admin.call(listGroups, { params, query: { q: 'platform' } })).body?.[0]?.id ?? '';
   expect((await server.admin.call(listGroupMembers, { params: { realm, id } })).body).toHaveLength(1);
-  await page
-    .getByRole('row', { name: /ada/ })
-    .getByRole('checkbox')
-    .click();
+  await page.getByRole('row', { name: /ada/ }).getByRole('checkbox').click();
   await page.getByRole('button', { name: 'Take the user out' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Take out' }).click();
   await page.getByText('No user is in this group itself').waitFor();

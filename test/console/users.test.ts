@@ -298,7 +298,10 @@ test('a file is imported with its progress, and refused rows have their lines', 
   await look('what a file has');
   await page.getByRole('button', { name: 'Import 3 users' }).click();
   await page.getByText('2 created').waitFor();
-  await page.getByRole('row', { name: /line 3/ }).getByText('gina').waitFor();
+  await page
+    .getByRole('row', { name: /line 3/ })
+    .getByText('gina')
+    .waitFor();
   await look('an import with a refused row');
   await page.getByRole('link', { name: 'Show the users' }).click();
   await page.getByRole('row', { name: /hugo/ }).waitFor();

@@ -144,14 +144,7 @@ export default function ServicePage({ params: { realm, key = '' } }: PageProps) 
               {
                 id: 'settings',
                 label: 'Settings',
-                content: () => (
-                  <ServiceSettings
-                    realm={realm}
-                    id={key}
-                    service={service}
-                    isWriter={isWriter}
-                  />
-                ),
+                content: () => <ServiceSettings realm={realm} id={key} service={service} isWriter={isWriter} />,
               },
             ]}
           />

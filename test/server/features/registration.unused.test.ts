@@ -48,7 +48,8 @@ test('registered clients that got no tokens for long are listed, page by page', 
   await works(busy);
   // the session of before has ended
   const admin = await server.signIn({ username: 'admin', password: ADMIN_PASSWORD });
-  const unused = async (query: object = {}) => (await admin.call(listUnusedRegisteredClients, { params, query })).body ?? [];
+  const unused = async (query: object = {}) =>
+    (await admin.call(listUnusedRegisteredClients, { params, query })).body ?? [];
   await expect
     .poll(async () => (await unused()).map(({ clientId, name, lastUsedAt }) => [clientId, name, lastUsedAt]))
     .toEqual([
