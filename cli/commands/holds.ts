@@ -1,6 +1,7 @@
 // `realmctl hold`, `realmctl unhold`: keep what a document manages as it is for an emergency edit, and end that.
 
 import { allRows } from '../../server/contract/client.ts';
+import { HOUR_MS } from '../../server/contract/durations.ts';
 import {
   areaOfHeldKind,
   endHold,
@@ -24,7 +25,6 @@ interface Placing {
   output: Format;
 }
 
-const HOUR_MS = 3_600_000;
 const units: Record<string, number> = { m: 60_000, h: HOUR_MS, d: 24 * HOUR_MS };
 
 export const registerHold: Register = (program, cli) => {

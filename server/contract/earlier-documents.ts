@@ -3,8 +3,10 @@
 //
 // - clientScopes[].claims held definitions. Now they are names of claims, which are a section of their own.
 // - messageTemplates[] had no locale (specification 2.6). The importer takes such a template as one in the realm's default language.
+
 import { z } from 'zod';
 import { type ClaimInput, type ClaimPlace, claimFields } from './claims.ts';
+import { isObject } from './json.ts';
 import { DEFAULT_LANGUAGE } from './message-templates.ts';
 
 const EarlierClaim = z.strictObject({
@@ -58,9 +60,6 @@ function definitionOf({ name, source, value, ...where }: z.infer<typeof EarlierC
       return { source: 'property', attribute: source, in: found };
   }
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An element in today's words, and the claims that it defined, each with its place in the element. */
 export interface Converted {

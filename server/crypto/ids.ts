@@ -6,6 +6,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Whether PostgreSQL accepts the text as a uuid; any version counts. */
 export const isUuid = (text: string): boolean => UUID.test(text);
 
+/** The id of no object (RFC 9562 §5.9), for statements that run for an unknown one as they do for a known one. */
+export const NIL_ID = '00000000-0000-0000-0000-000000000000';
+
 let last = 0;
 let sequence = 0;
 

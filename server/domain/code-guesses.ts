@@ -1,12 +1,12 @@
 // Owns: counts of guessed codes for an address, which may belong to no user, and for a whole realm. Counts of a known user are
 // features/people/credentials'. The database counts for all replicas, with the same statement for known and unknown addresses.
 // Implements: decisions "Guessed codes".
+import { HOUR_MS } from '../contract/durations.ts';
 import { bySystem } from '../contract/events.ts';
 import type { Seal } from '../crypto/seal.ts';
 import type { RealmSql } from '../db/realm-share.ts';
 import type { Transact } from '../db/transact.ts';
 
-const HOUR_MS = 3_600_000;
 /** The most guesses in an hour of all codes that the realm sent to one address, no matter which client requested them. */
 const MOST_OF_ADDRESS = 20;
 /** Counts of a realm's wrong codes in an hour at which its administrators are notified. */

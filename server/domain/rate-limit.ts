@@ -33,39 +33,45 @@ export function createRateLimit({
       windows.delete(key);
     }
   };
-  function entryOf(address: string) {
-    const at = now().getTime();
-    const key = network(address);
-    let entry = windows.get(key);
-    // a clock that was set back would otherwise keep a window open for as long
-    if (!entry || entry.until <= at || entry.until > at + windowMs) {
-      windows.delete(key);
-      entry = { used: 0, until: at + windowMs };
-      windows.set(key, entry);
-      if (windows.size > MAX_ADDRESSES) sweep(at);
-    }
-    return entry;
+  /** The address's open window. After a clock was set back, a window that ends too late is not open. */
+  function openWindow(address: string, at: number) {
+    const found = windows.get(network(address));
+    return found && found.until > at && found.until <= at + windowMs ? found : undefined;
   }
+  function windowOf(address: string, at: number) {
+    const open = openWindow(address, at);
+    if (open) return open;
+    const key = network(address);
+    const fresh = { used: 0, until: at + windowMs };
+    windows.delete(key);
+    windows.set(key, fresh);
+    if (windows.size > MAX_ADDRESSES) sweep(at);
+    return fresh;
+  }
+  /** @returns the seconds to wait if no attempt is left */
+  const toWait = ({ used, until }: { used: number; until: number }, at: number): number | undefined =>
+    used >= limit ? Math.ceil((until - at) / 1000) : undefined;
   return {
     /** Counts an attempt. @returns undefined, or the seconds to wait if no attempt is left */
     take(address: string): number | undefined {
-      const entry = entryOf(address);
-      if (entry.used >= limit) return Math.max(1, Math.ceil((entry.until - now().getTime()) / 1000));
-      entry.used += 1;
-      return undefined;
+      const at = now().getTime();
+      const open = windowOf(address, at);
+      const seconds = toWait(open, at);
+      if (seconds === undefined) open.used += 1;
+      return seconds;
     },
     giveBack(address: string): void {
-      const entry = windows.get(network(address));
-      if (entry && entry.used > 0) entry.used -= 1;
+      const open = openWindow(address, now().getTime());
+      if (open && open.used > 0) open.used -= 1;
     },
     /** For sign-ins, where only failures count: many users of one office may sign in at once. @returns the seconds to wait, if any */
     blocked(address: string): number | undefined {
-      const entry = windows.get(network(address));
-      const left = entry && entry.used >= limit ? entry.until - now().getTime() : 0;
-      return left > 0 && left <= windowMs ? Math.ceil(left / 1000) : undefined;
+      const at = now().getTime();
+      const open = openWindow(address, at);
+      return open && toWait(open, at);
     },
     fail(address: string): void {
-      entryOf(address).used += 1;
+      windowOf(address, now().getTime()).used += 1;
     },
     /** Runs `work` with limited concurrency: it sees the failures of all earlier attempts except the few that run beside it. */
     inTurn<T>(realm: string, address: string, work: () => Promise<T>): Promise<T> {

@@ -2,8 +2,10 @@
 // Does not own: the list of sealed columns (each feature has its own, server/compose/sealed-columns.ts joins them), sealing itself.
 // Implements: decisions "Secrets" (a keyring, so that it can rotate).
 // A value is replaced only if it hasn't changed since it was read, so servers may write meanwhile. An interrupted run keeps its progress.
+
 import { bySystem } from '../contract/events.ts';
 import { MASTER } from '../contract/realms.ts';
+import { NIL_ID } from '../crypto/ids.ts';
 import type { Seal } from '../crypto/seal.ts';
 import { Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Transact } from '../db/transact.ts';
@@ -32,7 +34,6 @@ export interface Resealed {
 const BATCH = 200;
 /** The most that are counted of a column, so that the count is fast. */
 const MOST_COUNTED = 1_000;
-const FIRST = '00000000-0000-0000-0000-000000000000';
 
 interface Row {
   realm: string;
@@ -116,11 +117,11 @@ export function createReseal({
 
   async function oneColumn(column: SealedColumn): Promise<Resealed> {
     const done: Resealed = { column: nameOf(column), resealed: 0, unreadable: 0 };
-    for (let after = { realm: '', key: FIRST }; ; ) {
+    for (let after = { realm: '', key: NIL_ID }; ; ) {
       const rows = await oldRows(column, after);
       const last = rows.at(-1);
       if (!last) return done;
-      after = { realm: last.realm, key: column.key ? last.key : FIRST };
+      after = { realm: last.realm, key: column.key ? last.key : NIL_ID };
       const fresh = rows.flatMap((row) => freshOf(column, row) ?? []);
       done.unreadable += rows.length - fresh.length;
       done.resealed += fresh.length;

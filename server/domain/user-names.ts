@@ -3,6 +3,12 @@
 // from before it counted: for them the exact spelling goes first.
 import { type Fragment, fragment } from '../db/sql.ts';
 
+/**
+ * Folds a name almost as the database does. If the database finds two names equal that this function keeps apart, it rejects the
+ * write.
+ */
+export const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase();
+
 /** The id of the user with this username, in any case and Unicode form. Each way has its index. */
 export const idOfUserNamed = (realm: string, username: string): Fragment => fragment`
   select n.id from (

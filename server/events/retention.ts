@@ -1,5 +1,6 @@
 // Deletes events of the audit log by age: whole blocks, the oldest first, a bounded number of events at a time. The janitor decides
 // how old events may become.
+import { NIL_ID } from '../crypto/ids.ts';
 import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Transact } from '../db/transact.ts';
@@ -15,7 +16,6 @@ const MOST_BLOCKS = 500;
  * The most events of a block that shares a statement with others: realms with little activity have a few in each block.
  */
 const MOST_SHARED = 1_000;
-const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 
 interface Due extends Place {
   first_id: string;
@@ -58,7 +58,7 @@ async function deleteByParts(sql: Sql, block: Due, keep: Fragment | undefined): 
   const doomed = fragment`where e.realm_id = ${block.realm} and e.id = any(array(
     select id from looked_at where position between ${block.first_position}::bigint and ${block.last_position}::bigint))`;
   let total = 0;
-  for (let after: string | undefined = LEAST_ID; after !== undefined; ) {
+  for (let after: string | undefined = NIL_ID; after !== undefined; ) {
     const rows: { deleted: number; found: number; last: string }[] = await sql`
       with looked_at as materialized (
         select id, position from event

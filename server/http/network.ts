@@ -3,7 +3,7 @@
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /** The first `count` groups of an IPv6 address, each without leading zeros; a dotted IPv4 tail counts as two groups of zeros. */
-export function firstGroups(address: string, count: number): string {
+function firstGroups(address: string, count: number): string {
   const groupsOf = (part: string) =>
     part === '' ? [] : part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
   const [head = '', tail] = address.split('::');
@@ -34,6 +34,13 @@ export function plainAddress(text: string): string | undefined {
 export function network(address: string): string {
   const plain = plainAddress(address) ?? address;
   return isIPv6(plain) ? firstGroups(plain, 4) : plain;
+}
+
+/** The wider network that belongs to one place, for the risk score: /24 of IPv4, /48 of IPv6. Undefined for text that is no address. */
+export function widerNetwork(address: string): string | undefined {
+  const plain = plainAddress(address);
+  if (plain === undefined) return undefined;
+  return isIPv6(plain) ? `${firstGroups(plain, 3)}::/48` : `${plain.split('.').slice(0, 3).join('.')}.0/24`;
 }
 
 /**

@@ -25,7 +25,7 @@ export function decodeCursor(cursor: string | undefined, length: number): string
   throw notACursor();
 }
 
-const notACursor = () =>
+export const notACursor = (): Problem =>
   new Problem('invalid-request', undefined, { errors: [{ path: 'cursor', message: 'is not a cursor of this list' }] });
 
 /** The cursor of a list that is ordered only by an id. */
@@ -37,13 +37,13 @@ export function cursorId(cursor: string | undefined): string | undefined {
 
 const TimeCursor = z.tuple([z.coerce.number().int().min(0).max(8.64e15), z.uuid()]);
 
-/** The cursor of a list that is ordered by the time when something began, newest first. Clients can send any text. */
-export function newestFirst(cursor: string | undefined): { startedAt: Date; id: string } | undefined {
+/** The cursor of a list that is ordered by a time, and then by an id. Clients can send any text. */
+export function cursorTime(cursor: string | undefined): { at: Date; id: string } | undefined {
   const parts = decodeCursor(cursor, 2);
   if (!parts) return undefined;
   const place = TimeCursor.safeParse(parts).data;
   if (!place) throw notACursor();
-  return { startedAt: new Date(place[0]), id: place[1] };
+  return { at: new Date(place[0]), id: place[1] };
 }
 
 const TOTAL = 'x-total-count';
@@ -71,13 +71,16 @@ export function page<T>(
   return shown;
 }
 
-/** A page of a list with such a cursor. */
-export const newestPage = <T extends { startedAt: number; id: string }>(
+/** A page of a list that is ordered by when something began. */
+export const startedPage = <T extends { startedAt: number; id: string }>(
   at: { request: FastifyRequest; reply: FastifyReply },
   rows: readonly T[],
   limit: number,
 ): T[] => page(at, rows, limit, (row) => [String(row.startedAt), row.id]);
 
-/** A pattern for `ilike`: the text anywhere, with its own wildcards escaped; undefined without a search text. */
+/** The text with the wildcards of `like` escaped. */
+export const likeText = (text: string): string => text.replace(/[\\%_]/g, (c) => `\\${c}`);
+
+/** A pattern for `ilike`: the text anywhere; undefined without a search text. */
 export const containsPattern = (q: string | undefined): string | undefined =>
-  q === undefined || q === '' ? undefined : `%${q.replace(/[\\%_]/g, (c) => `\\${c}`)}%`;
+  q === undefined || q === '' ? undefined : `%${likeText(q)}%`;

@@ -3,7 +3,7 @@
 // Implements: design "Jobs".
 
 import { z } from 'zod';
-import { DAY_MS } from '../contract/durations.ts';
+import { DAY_MS, HOUR_MS } from '../contract/durations.ts';
 import { leastIdAt } from '../crypto/ids.ts';
 import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
@@ -20,7 +20,6 @@ const BATCHES_OF_EACH_REQUEST = 1_000;
 /** The time limit for audit events, half of a run's: after a long retention there may be millions to delete. */
 const LONGEST_MS = 300_000;
 const LONGEST_OF_SESSIONS_MS = 60_000;
-const HOUR = 3_600_000;
 
 interface Expiry {
   table: Fragment;
@@ -33,18 +32,18 @@ const expiries: readonly Expiry[] = [
   { table: fragment`sign_in`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`device_enrolment`, gone: (now) => fragment`expires_at < ${now}` },
   // unanswered pushes are counted for this long
-  { table: fragment`device_challenge`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
+  { table: fragment`device_challenge`, gone: (now) => fragment`expires_at < ${before(now, HOUR_MS)}` },
   { table: fragment`device_transaction`, gone: (now) => fragment`expires_at < ${before(now, 30 * DAY_MS)}` },
   { table: fragment`pushed_authorization_request`, gone: (now) => fragment`expires_at < ${now}` },
   // Kept for an hour, so that a second use is recognised.
-  { table: fragment`device_authorization`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
-  { table: fragment`permission_ticket`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
-  { table: fragment`authorization_code`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
+  { table: fragment`device_authorization`, gone: (now) => fragment`expires_at < ${before(now, HOUR_MS)}` },
+  { table: fragment`permission_ticket`, gone: (now) => fragment`expires_at < ${before(now, HOUR_MS)}` },
+  { table: fragment`authorization_code`, gone: (now) => fragment`expires_at < ${before(now, HOUR_MS)}` },
   // Two statements, each with an index of its own: for one `or`, PostgreSQL may read the whole table.
   { table: fragment`refresh_family`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`refresh_family`, gone: (now) => fragment`revoked_at < ${before(now, DAY_MS)}` },
   { table: fragment`revoked_token`, gone: (now) => fragment`expires_at < ${now}` },
-  { table: fragment`secret_guess`, gone: (now) => fragment`guessed_at < ${before(now, HOUR)}` },
+  { table: fragment`secret_guess`, gone: (now) => fragment`guessed_at < ${before(now, HOUR_MS)}` },
   { table: fragment`password_reset`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`enrolment_link`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`sign_in_report`, gone: (now) => fragment`expires_at < ${now}` },
@@ -78,9 +77,9 @@ const expiries: readonly Expiry[] = [
         offset (r.settings ->> 'mostAppliedPlans')::int
       ) p where r.settings ->> 'mostAppliedPlans' is not null)`,
   },
-  { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
-  { table: fragment`code_guess`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
-  { table: fragment`realm_message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
+  { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR_MS)}` },
+  { table: fragment`code_guess`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR_MS)}` },
+  { table: fragment`realm_message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR_MS)}` },
 ];
 
 /** Never kept longer than its event, by which an erasure finds it. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRateLimit } from '../../../server/domain/rate-limit.ts';
-import { network, plainAddress, plainForwardedFor } from '../../../server/http/network.ts';
+import { network, plainAddress, plainForwardedFor, widerNetwork } from '../../../server/http/network.ts';
 
 describe('the count of attempts', () => {
   test('refuses what is over the limit until the window ends, and says when to come back', () => {
@@ -158,4 +158,17 @@ test.each([
   ['', ''],
 ])('of X-Forwarded-For: %j counts %j', (header, expected) => {
   expect(plainForwardedFor(header)).toBe(expected);
+});
+
+test.each([
+  ['203.0.113.77', '203.0.113.0/24'],
+  ['::ffff:203.0.113.77', '203.0.113.0/24'],
+  ['2001:db8:1:2::5', '2001:db8:1::/48'],
+  ['2001:db8::1', '2001:db8:0::/48'],
+  ['::1', '0:0:0::/48'],
+  ['64:ff9b::cb00:714d', '203.0.113.0/24'],
+  ['203.0.113.77:443', '203.0.113.0/24'],
+  ['not an address', undefined],
+])('the wider network of %s', (address, network) => {
+  expect(widerNetwork(address)).toBe(network);
 });

@@ -5,7 +5,6 @@ import {
   bandOf,
   findings,
   judge,
-  networkOf,
   type PastSignIn,
 } from '../../../server/features/authentication/risk/score.ts';
 
@@ -141,15 +140,4 @@ test('the action is the band’s, and a score stays within 0 and 100', () => {
       expect(risk.action).toBe({ low: 'allow', medium: 'step_up', high: 'deny' }[risk.band]);
     }),
   );
-});
-
-test.each([
-  ['203.0.113.77', '203.0.113.0/24'],
-  ['::ffff:203.0.113.77', '203.0.113.0/24'],
-  ['2001:db8:1:2::5', '2001:db8:1::/48'],
-  ['2001:db8::1', '2001:db8:0::/48'],
-  ['::1', '0:0:0::/48'],
-  ['not an address', undefined],
-])('the network of %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
 });

@@ -2,7 +2,9 @@
 // and creating an account. If an account has the address already, the identity is linked to it only after a proof of that
 // account: its password, or a code to its confirmed address. In every flow, an equal address alone proves nothing. A realm
 // that confirms addresses does so before it creates an account or reveals that one exists.
+
 import type { By } from '../../../contract/events.ts';
+import { NIL_ID } from '../../../crypto/ids.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { faultSentence, valuesIn, withValues } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
@@ -51,7 +53,6 @@ export type Outcome =
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
 const sameAddress = (a: string, b: string | undefined): boolean => a.toLowerCase() === b?.toLowerCase();
 const NAMES = new Set(['username', 'email']);
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export function createFirstSignIns(deps: FirstSignInDeps) {
   const { accounts, credentials, codes, links, providers, transact, sends, firstSteps } = deps;
@@ -81,7 +82,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   /** The account that a code to this address proves. An unknown address takes the same queries. */
   async function openedBy(realm: string, email: string): Promise<Link['owner'] | undefined> {
     const owner = await ownerOf(realm, email);
-    const reach = await reachOf(realm, owner?.id ?? NOBODY);
+    const reach = await reachOf(realm, owner?.id ?? NIL_ID);
     return reach?.toLowerCase() === email.toLowerCase() ? owner : undefined;
   }
 

@@ -1,6 +1,8 @@
 // Converts an identity of a provider to a user of the realm, pure. It finds the claims by the names that OpenID Connect and
 // plain OAuth 2.0 providers use, and by the provider's mappers.
+
 import { asciiEmail, isEmail } from '../../../contract/email.ts';
+import { isObject } from '../../../contract/json.ts';
 import type { Provided } from '../../people/users/provided.ts';
 import type { Provider } from './providers.ts';
 import type { Identity } from './upstream.ts';
@@ -28,17 +30,14 @@ const LONGEST_NAME = 255;
 const LONGEST_VALUE = 4096;
 const MOST_VALUES = 100;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A claim by its name, else by its path (`realm_access.roles`). */
 function claimOf(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let at: unknown = claims;
-  for (const part of name.split('.')) at = isRecord(at) && Object.hasOwn(at, part) ? at[part] : undefined;
+  for (const part of name.split('.')) at = isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined;
   return at;
 }
-const textOf = (value: unknown): string => (isRecord(value) ? JSON.stringify(value) : String(value));
+const textOf = (value: unknown): string => (isObject(value) ? JSON.stringify(value) : String(value));
 const valuesOf = (claims: Claims, name: string): string[] =>
   [claimOf(claims, name)]
     .flat()

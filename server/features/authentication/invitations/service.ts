@@ -1,7 +1,7 @@
 // Owns: invitations: made, sent again and revoked by administrators, accepted once by a user with the link and the address.
 // Does not own: members (organizations), an account's rows and rules (users), messages (messaging).
 // Implements: specification 2.6 (invitation-email); decisions "Organization". Only a visitor with the link learns whether the address has an account.
-import { DAY_SECONDS } from '../../../contract/durations.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import type { Invitation } from '../../../contract/invitations.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -23,7 +23,6 @@ import type { Passkeys } from '../../people/credentials/passkeys.ts';
 import type { NewAccount, NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
 import * as store from './store.ts';
 
-const HOUR = 3_600;
 const USUAL_SECONDS = 7 * DAY_SECONDS;
 
 export interface InvitationsDeps {
@@ -153,7 +152,7 @@ export function createInvitations(deps: InvitationsDeps) {
         'too-many-requests',
         'The limit of messages to this address, or of the realm, is reached for this hour: try again later',
         {
-          retryAfterSeconds: HOUR - (Math.floor(at.getTime() / 1000) % HOUR),
+          retryAfterSeconds: HOUR_SECONDS - (Math.floor(at.getTime() / 1000) % HOUR_SECONDS),
         },
       );
     const mailStatus = mail ? 'queued' : 'none';

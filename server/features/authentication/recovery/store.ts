@@ -1,4 +1,5 @@
 // SQL of links that set a new password.
+import { NIL_ID } from '../../../crypto/ids.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 
 export interface ResetLink {
@@ -17,7 +18,7 @@ export const insert = (sql: Sql, realm: string, { id, userId, email, asked, expi
   select ${realm}, ${id}, u.id, ${email}, (
     select id from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
   ), ${asked ?? null}, ${expiresAt}
-  from realm_user u where u.realm_id = ${realm} and u.id = ${userId ?? NOBODY} and ${email}::text is not null`;
+  from realm_user u where u.realm_id = ${realm} and u.id = ${userId ?? NIL_ID} and ${email}::text is not null`;
 
 /** The address for a link: the confirmed address of an enabled user whose password no directory keeps. */
 export const addressFor = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>
@@ -28,8 +29,6 @@ export const addressFor = async (sql: Sql, realm: string, userId: string): Promi
         and c.secret ->> 'phc' is not null
       where u.realm_id = ${realm} and u.id = ${userId} and u.enabled and u.email_verified and u.email is not null`
   )[0]?.email;
-
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export interface Found {
   id: string;

@@ -1,10 +1,9 @@
 // The risk scorer, pure: what is unusual about a sign-in, and how many points each finding counts. Specification 1, 3 "Risk
 // bands". It uses only its arguments, and doesn't guess what is unknown (a place without a locator).
-import { isIPv4, isIPv6 } from 'node:net';
+import { HOUR_MS } from '../../../contract/durations.ts';
 import { freshWeights, type RiskReason, type RiskWeights } from '../../../contract/risk.ts';
 import type { RiskAction } from '../../../contract/settings.ts';
 import type { Finding } from '../../../domain/risk.ts';
-import { firstGroups } from '../../../http/network.ts';
 
 export interface Coordinates {
   latitude: number;
@@ -50,25 +49,16 @@ const FREE_FAILURES = 2;
 const FAILURES_COUNT = 4;
 /** From a shared office, a few other users' failures are normal. */
 const OTHERS_FREE = 10;
-export const FAILURES_MS = 60 * 60 * 1000;
+export const FAILURES_MS = HOUR_MS;
 /** Faster than an airliner. */
 const FASTEST_KMH = 1000;
 /** Locations this close can be an error of the locator. */
 const NEAR_KM = 100;
 /** The shortest journey between two countries if only the countries are known. Some users live at a border. */
-const JOURNEY_MS = 60 * 60 * 1000;
-const HOUR_MS = 60 * 60 * 1000;
+const JOURNEY_MS = HOUR_MS;
 const HOURS_NEED = 5;
 const HOURS_NEAR = 2;
 const EARTH_KM = 6371;
-
-/** The network of an address: /24 of IPv4, /48 of IPv6. */
-export function networkOf(address: string | null): string | undefined {
-  if (address === null) return undefined;
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*/s, '');
-  if (isIPv4(plain)) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
-  return isIPv6(plain) ? `${firstGroups(plain, 3)}::/48` : undefined;
-}
 
 function distanceKm(a: Coordinates, b: Coordinates): number {
   const rad = (degrees: number) => (degrees * Math.PI) / 180;

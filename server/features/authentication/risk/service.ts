@@ -4,17 +4,18 @@
 
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DAY_MS } from '../../../contract/durations.ts';
+import { DAY_MS, HOUR_MS } from '../../../contract/durations.ts';
 import type { RiskReason } from '../../../contract/risk.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Finding } from '../../../domain/risk.ts';
+import { widerNetwork } from '../../../http/network.ts';
 import { realmCookie } from '../../../http/realm-cookie.ts';
 import { looksAutomated } from './automation.ts';
 import type { Locate, Location } from './location.ts';
-import { FAILURES_MS, findings, judge, networkOf, type PastSignIn, type Risk } from './score.ts';
+import { FAILURES_MS, findings, judge, type PastSignIn, type Risk } from './score.ts';
 import * as store from './store.ts';
 
 export interface RiskDeps {
@@ -41,7 +42,7 @@ const HISTORY = 50;
 const HISTORY_DAYS = 90;
 const DEVICE_DAYS = 365;
 /** The first device of an account younger than this is not reported as new. */
-const NEW_ACCOUNT_MS = 60 * 60 * 1000;
+const NEW_ACCOUNT_MS = HOUR_MS;
 const USER_AGENT_MAX = 500;
 const userAgentOf = ({ headers }: FastifyRequest): string | null =>
   headers['user-agent']?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null;
@@ -59,7 +60,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       at: now(),
       success,
       ipAddress: address,
-      network: networkOf(address) ?? null,
+      network: (address === null ? undefined : widerNetwork(address)) ?? null,
       country,
       latitude: place?.latitude ?? null,
       longitude: place?.longitude ?? null,
@@ -101,7 +102,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       }),
     );
     const at = now();
-    const network = given.address === undefined ? undefined : networkOf(given.address);
+    const network = given.address === undefined ? undefined : widerNetwork(given.address);
     const since = new Date(at.getTime() - FAILURES_MS);
     const attempt = {
       at,
@@ -192,7 +193,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       const at = now();
       forget(atLast, realm, userId, at);
       const userAgent = userAgentOf(request);
-      const hash = sha256(JSON.stringify([networkOf(request.ip), userAgent]));
+      const hash = sha256(JSON.stringify([widerNetwork(request.ip), userAgent]));
       return store.rememberProgram(on, realm, userId, { hash, userAgent, at, made: madeBefore() });
     },
 

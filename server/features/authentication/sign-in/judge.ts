@@ -1,6 +1,7 @@
 // Judges what a user still has to do, pure: the engine's verdict on the tree with evaluated conditions and the present
 // settings, then required actions. It judges running sign-ins, and sessions that would need no sign-in.
 
+import { DAY_MS } from '../../../contract/durations.ts';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { RequiredAction } from '../../../contract/users.ts';
@@ -141,14 +142,8 @@ export function createJudge({
   }
 
   /** The next required action of an authenticated user. */
-  function required(
-    { actions, passwordSetAt, termsVersion: accepted }: NonNullable<Judged['person']>,
-    { passwordMaxAgeDays, termsVersion }: Demand['settings'],
-  ): NextStep | undefined {
-    const old = hasExpired(passwordSetAt, passwordMaxAgeDays, now());
-    const first = old ? (['UPDATE_PASSWORD'] as const) : [];
-    const last = termsVersion !== null && termsVersion !== accepted ? (['TERMS'] as const) : [];
-    const [action] = [...first, ...actions, ...last];
+  function required(person: NonNullable<Judged['person']>, settings: Demand['settings']): NextStep | undefined {
+    const [action] = dueActions(person, settings, now());
     if (!action) return undefined;
     const method = methods.find(({ credential }) => credential?.setUpBy === action);
     if (!method) return { do: 'act', action };
@@ -191,6 +186,23 @@ const holds = (method: Method, person: Omit<PersonStanding, 'enabled' | 'locale'
 
 const flat = (nodes: readonly TreeNode[]): TreeNode[] => nodes.flatMap((node) => [node, ...flat(node.children)]);
 
-const DAY_MS = 86_400_000;
-const hasExpired = (setAt: Date | null, days: number, now: Date): boolean =>
-  days > 0 && setAt !== null && now.getTime() - setAt.getTime() > days * DAY_MS;
+/** The actions that the user must do before they are signed in, in order, with those that the settings add. */
+export function dueActions(
+  {
+    actions,
+    passwordSetAt,
+    termsVersion: accepted,
+  }: Pick<PersonStanding, 'actions' | 'passwordSetAt' | 'termsVersion'>,
+  { passwordMaxAgeDays: days, termsVersion }: Demand['settings'],
+  now: Date,
+): RequiredAction[] {
+  const old = days > 0 && passwordSetAt !== null && now.getTime() - passwordSetAt.getTime() > days * DAY_MS;
+  const terms = termsVersion !== null && termsVersion !== accepted;
+  return [
+    ...new Set<RequiredAction>([
+      ...(old ? ['UPDATE_PASSWORD' as const] : []),
+      ...actions,
+      ...(terms ? ['TERMS' as const] : []),
+    ]),
+  ];
+}

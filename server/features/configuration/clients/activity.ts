@@ -1,13 +1,13 @@
 // Records which clients get tokens, by the hour, and the hour of each client's last token. Events are counted in the process and written together each second,
 // outside of all requests. A process that ends abruptly loses up to a second's counts. Decisions "Import, export,
 // plan".
+import { HOUR_MS } from '../../../contract/durations.ts';
 import type { EventType } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Bus } from '../../../events/bus.ts';
 import { createRecurring, type Recurring } from '../../../schedule/recurring.ts';
 
 const GET_TOKENS: ReadonlySet<EventType> = new Set(['TOKEN_ISSUED', 'TOKEN_REFRESHED', 'WORKLOAD_TOKEN_ISSUED']);
-const HOUR_MS = 3_600_000;
 const WRITE_MS = 1_000;
 /** The most waiting counts. Beyond it, for example while the database is away, further ones are dropped. */
 const MOST_WAITING = 10_000;

@@ -2,14 +2,13 @@
 // a realm. SMS cost money, and an inbox must not be flooded. The counts are in the database, so all replicas share
 // them. A recipient's count is locked until the transaction ends. A transaction with several recipients locks them in
 // the order of their addresses, so that no two transactions deadlock.
+import { HOUR_MS } from '../../../contract/durations.ts';
 import type { Channel } from '../../../contract/message-drivers.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { network } from '../../../http/network.ts';
 import * as store from './store.ts';
-
-const HOUR_MS = 3_600_000;
 
 type Limits = Pick<
   RealmSettingsDto,

@@ -4,11 +4,13 @@
 // one, or beyond a limit, the same work is done, and the worker drops the message.
 
 import { z } from 'zod';
+import { HOUR_SECONDS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import { type Channel, DriverName } from '../../../contract/message-drivers.ts';
 import { messages } from '../../../contract/message-keys.ts';
 import type { TemplateKey } from '../../../contract/message-templates.ts';
 import { addressFault, isSecret } from '../../../contract/secret-placeholders.ts';
+import { NIL_ID } from '../../../crypto/ids.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -83,7 +85,6 @@ interface Words {
   /** The values that a gateway's stored answer must not repeat. */
   secrets: string[];
 }
-const HOUR = 3_600;
 
 export interface SendDeps {
   seal: Seal;
@@ -119,7 +120,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
   /** The message's text, in the user's language. */
   async function wordsOf(
     sql: Sql,
-    { realm, stranger, to, templateKey, values, goodForSeconds = HOUR }: Request,
+    { realm, stranger, to, templateKey, values, goodForSeconds = HOUR_SECONDS }: Request,
     person: store.PersonRow | undefined,
   ): Promise<Words> {
     const wanted = [person?.attributes.locale?.[0], spokenHere()].filter((tag) => tag !== undefined);
@@ -148,7 +149,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
 
   /** @param recipient undefined: the worker drops the message */
   function rowFor(
-    { realm, id = newId(), userId, templateKey, names = [], data, outlives, goodForSeconds = HOUR }: Request,
+    { realm, id = newId(), userId, templateKey, names = [], data, outlives, goodForSeconds = HOUR_SECONDS }: Request,
     recipient: Recipient | undefined,
     { rendered, secrets, alternative }: Words & { alternative: string | undefined },
     at: Date,
@@ -182,7 +183,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
     const policy = await settings.of(realm);
     if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return false;
     const recipients = await recipientsOf(tx.sql, channel, request);
-    const person = await store.person(tx.sql, realm, userId ?? NOBODY);
+    const person = await store.person(tx.sql, realm, userId ?? NIL_ID);
     const text = await wordsOf(tx.sql, request, person);
     const words = { ...text, alternative: channel === 'EMAIL' ? alternativeOf(text, request, policy) : undefined };
     const [counted = newId()] = userId !== null && channel === 'PUSH' ? [userId] : recipients.map(({ to }) => to);
@@ -231,8 +232,6 @@ function alternativeOf({ rendered, locale }: Words, { values: { link } }: Reques
     language: locale,
   });
 }
-
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 function ofPerson(person: store.PersonRow | undefined): [string, string][] {
   if (!person) return [];

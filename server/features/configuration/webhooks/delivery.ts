@@ -1,6 +1,8 @@
 // Sends deliveries: signs the stored bytes, posts them through the outbound guard, schedules the next try. Safe to
 // repeat: a try with a stored outcome ends at once. Specification 6.2; decisions "Webhooks".
+
 import { z } from 'zod';
+import { HOUR_SECONDS } from '../../../contract/durations.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -27,7 +29,6 @@ const DeliveryJob = z.object({
 export type DeliveryJob = z.input<typeof DeliveryJob>;
 
 const MINUTE = 60;
-const HOUR = 3_600;
 /** Ten tries over a day: 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 3 h, 7 h, 12 h; each up to a fifth shorter or longer. */
 export const RETRY_DELAYS: readonly number[] = [
   5,
@@ -35,10 +36,10 @@ export const RETRY_DELAYS: readonly number[] = [
   2 * MINUTE,
   10 * MINUTE,
   30 * MINUTE,
-  HOUR,
-  3 * HOUR,
-  7 * HOUR,
-  12 * HOUR,
+  HOUR_SECONDS,
+  3 * HOUR_SECONDS,
+  7 * HOUR_SECONDS,
+  12 * HOUR_SECONDS,
 ];
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;

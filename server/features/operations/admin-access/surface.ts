@@ -10,6 +10,7 @@ import type { Permission } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Route } from '../../../contract/route.ts';
 import { isCsrfTokenOf, newCsrfToken } from '../../../crypto/form-proof.ts';
+import { NIL_ID } from '../../../crypto/ids.ts';
 import { sameSecret } from '../../../crypto/tokens.ts';
 import { SECOND_FACTOR } from '../../../domain/factors.ts';
 import {
@@ -58,7 +59,6 @@ export interface AdminSurface {
 /** RFC 9470 §3. */
 const STEP_UP = { error: 'insufficient_user_authentication', acr_values: String(SECOND_FACTOR) };
 
-const NO_CLIENT = '00000000-0000-0000-0000-000000000000';
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** Hooks for every admin route of `app` (an encapsulated plugin). */
@@ -120,7 +120,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
   const nameClient = async (request: FastifyRequest, { path }: Route, realm: string): Promise<void> => {
     const { data } = InClient.safeParse({ realm, clientId: Object(request.params).clientId });
     if (!data || !path.includes('/clients/:clientId/')) return;
-    const clientId = (await surface.idOfClient(realm, data.clientId)) ?? NO_CLIENT;
+    const clientId = (await surface.idOfClient(realm, data.clientId)) ?? NIL_ID;
     Object.assign(Object(request.params), { clientId });
   };
 

@@ -1,3 +1,4 @@
+// SQL of the query for audit events: each filter is answered by an index in the log's order (migration event_filters).
 import { DAY_MS } from '../../../contract/durations.ts';
 import { isUuid, leastIdAt } from '../../../crypto/ids.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';

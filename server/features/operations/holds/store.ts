@@ -17,18 +17,14 @@ export interface HoldRow {
 export const listHolds = (
   sql: Sql,
   realm: string,
-  {
-    after,
-    id = null,
-    limit,
-  }: { after?: { startedAt: Date; id: string } | undefined; id?: string | null; limit: number },
+  { after, id = null, limit }: { after?: { at: Date; id: string } | undefined; id?: string | null; limit: number },
 ): Promise<HoldRow[]> => sql<HoldRow>`
   select h.id, h.reason, h.actor, h.placed_at, h.until,
     (select jsonb_agg(jsonb_build_object('kind', o.kind, 'key', o.key) order by o.kind, o.key)
      from held_object o where o.realm_id = h.realm_id and o.hold_id = h.id) as what
   from hold h
   where h.realm_id = ${realm} and (${id}::uuid is null or h.id = ${id})
-    and (${after?.id ?? null}::uuid is null or (h.placed_at, h.id) > (${after?.startedAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
+    and (${after?.id ?? null}::uuid is null or (h.placed_at, h.id) > (${after?.at ?? null}::timestamptz, ${after?.id ?? null}::uuid))
   order by h.placed_at, h.id limit ${limit}`;
 
 /** A held object with its hold. */

@@ -1,8 +1,10 @@
 // Compiles a filter to SQL: names become columns of this server, values become parameters, and no other part of the
 // text gets into the statement. Each condition is true or false, never null, so that `not` inverts it. RFC 7644
 // §3.4.2.2.
+
 import { isUuid } from '../../../crypto/ids.ts';
 import { type Fragment, fragment } from '../../../db/sql.ts';
+import { likeText } from '../../../http/paging.ts';
 import { type Operand, operandOf } from './compared.ts';
 import { scimProblem } from './fault.ts';
 import type { Comparison, Filter } from './filter.ts';
@@ -52,8 +54,6 @@ const own = <T>(of: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(of, key) ? of[key] : undefined;
 const unfiltered = (path: string) => scimProblem('invalidFilter', `${path} can’t be asked for`);
 
-const like = (text: string): string => text.replace(/[\\%_]/g, (sign) => `\\${sign}`);
-
 /** Compares text; without case, both sides are folded to one case. */
 function ofText(column: Column, caseExact: boolean, op: Comparison, operand: string): Fragment {
   const { sql, kind, implied, equals } = column;
@@ -71,7 +71,7 @@ function ofText(column: Column, caseExact: boolean, op: Comparison, operand: str
     ew: fragment`right(${folded}, length(${value})) = ${value}`,
     co: fragment`position(${value} in ${folded}) > 0`,
   }[op];
-  return implied ? fragment`${part} and ${implied(`%${like(operand)}%`)}` : part;
+  return implied ? fragment`${part} and ${implied(`%${likeText(operand)}%`)}` : part;
 }
 
 function ofMoment({ sql }: Column, op: Comparison, operand: Date): Fragment {

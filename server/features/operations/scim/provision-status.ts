@@ -1,10 +1,12 @@
 // A target's status: its objects, those that are out of step and why, and the changes that a reconciliation would make.
+
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Reconciliation, ScimTargetObject } from '../../../contract/scim-targets.ts';
 import { isUuid } from '../../../crypto/ids.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { notACursor } from '../../../http/paging.ts';
 import { plannedObjects } from './provision-plan.ts';
 import * as store from './provision-store.ts';
 
@@ -29,10 +31,7 @@ export async function listObjects(
 ): Promise<ScimTargetObject[]> {
   await targetAt(sql, at);
   const { after } = query;
-  if (after && !isUuid(after.id))
-    throw new Problem('invalid-request', undefined, {
-      errors: [{ path: 'cursor', message: 'is not a cursor of this list' }],
-    });
+  if (after && !isUuid(after.id)) throw notACursor();
   const rows = await store.objects(sql, at.realm, at.id, query);
   return rows.map(({ kind, id, name, state, attempts, error, ...row }) => ({
     kind,

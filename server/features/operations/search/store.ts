@@ -1,9 +1,11 @@
 // SQL of the search. Each statement finds its rows by an index over the names of all realms (migration 0760), and returns
 // a bounded number of them.
+
 import type { SearchKind } from '../../../contract/search.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { clientReached, groupReached, type Reach, userReached } from '../../../domain/reach.ts';
 import { userMatches } from '../../../domain/user-search.ts';
+import { likeText } from '../../../http/paging.ts';
 
 /** Where the caller may see a kind: every realm, or some; and single groups and clients of the home realm. */
 export interface Visible {
@@ -87,8 +89,6 @@ function permitted(kind: Plain, { realms, limited }: Visible): Fragment {
   return reached ? fragment`(${whole} or ${reached})` : whole;
 }
 
-const escaped = (q: string): string => q.replace(/[\\%_]/g, (c) => `\\${c}`);
-
 /** Condition: a line of `names` is the text, or has it anywhere or (without trigrams) the first line begins with it. */
 function matching(
   { names, lines }: Pick<Table, 'names' | 'lines'>,
@@ -96,7 +96,7 @@ function matching(
   match: Match,
   anywhere: boolean,
 ): Fragment {
-  const text = escaped(q.toLowerCase());
+  const text = likeText(q.toLowerCase());
   if (match === 'part') return fragment`${names} like ${anywhere ? `%${text}%` : `${text}%`}`;
   if (lines === 1) return fragment`${names} like ${text}`;
   const first = fragment`${names} like ${`${text}\n%`}`;
@@ -143,7 +143,7 @@ export async function findUsers(sql: Sql, { q, match, anywhere, visible, limit }
       select t.* from ${realmsOf(visible)} cross join lateral (
         select ${userColumns} from realm_user t
         where t.realm_id = r.realm_id and t.id = ${q}::uuid and ${where}) t limit ${limit}`;
-  const text = escaped(q);
+  const text = likeText(q);
   if (anywhere) {
     const matches =
       match === 'part'

@@ -1,6 +1,8 @@
 // Binds the routes of contract/sign-in-report.ts. They check the further rights: a named client, a named flow, past attempts.
+
 import type { FastifyInstance } from 'fastify';
 import { getSignInReport, simulateSignIn } from '../../../contract/sign-in-report.ts';
+import { NIL_ID } from '../../../crypto/ids.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
 import type { May } from '../admin-access/may.ts';
@@ -11,12 +13,10 @@ interface Deps {
   may: May;
   clients: { view(realm: string, clientId: string): Promise<{ id: string } | undefined> };
 }
-/** The id of no object: the check of an unknown client fails as that of another one does. */
-const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 export function signInReportRoutes(app: FastifyInstance, { reports, may, clients }: Deps): void {
   const clientNamed = async (realm: string, clientId: string) => ({
-    client: (await clients.view(realm, clientId))?.id ?? NO_ID,
+    client: (await clients.view(realm, clientId))?.id ?? NIL_ID,
   });
 
   bind(app, getSignInReport, async ({ params: { realm, userId }, query: { clientId, attempts }, request }) => {

@@ -3,7 +3,6 @@
 // Implements: decisions "Sign-in report".
 
 import { z } from 'zod';
-import { DAY_MS } from '../../../contract/durations.ts';
 import { inEnglish } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { RiskReason } from '../../../contract/risk.ts';
@@ -25,7 +24,7 @@ import type { PersonStanding } from '../../../domain/standing.ts';
 import type { AuthenticatorRecord } from '../../authentication/authenticators/authenticator.ts';
 import type { Risk } from '../../authentication/risk/score.ts';
 import type { RiskService } from '../../authentication/risk/service.ts';
-import { createJudge } from '../../authentication/sign-in/judge.ts';
+import { createJudge, dueActions } from '../../authentication/sign-in/judge.ts';
 import { type Path, type PathStep, pathOf } from '../../authentication/sign-in/path.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Flows } from '../../configuration/flows/service.ts';
@@ -201,16 +200,6 @@ export function createSignInReports(deps: SignInReportDeps) {
     return { path, shown: shownPath(path, alias, boundBy) };
   }
 
-  /** The required actions of a user, with those that the settings add. */
-  function actionsOf({ actions, passwordSetAt, termsVersion }: PersonStanding, policy: RealmSettingsDto) {
-    const oldest = now().getTime() - policy.passwordMaxAgeDays * DAY_MS;
-    const old = policy.passwordMaxAgeDays > 0 && passwordSetAt !== null && passwordSetAt.getTime() < oldest;
-    const terms = policy.termsVersion !== null && policy.termsVersion !== termsVersion;
-    return [
-      ...new Set([...(old ? (['UPDATE_PASSWORD'] as const) : []), ...actions, ...(terms ? (['TERMS'] as const) : [])]),
-    ];
-  }
-
   return {
     /** @param attempts how many of the last attempts; null: the caller may not see them */
     async report(
@@ -233,7 +222,7 @@ export function createSignInReports(deps: SignInReportDeps) {
         obstacles,
         enabled: standing.enabled,
         lock: { ...lock, message: lockWords(lock) },
-        requiredActions: actionsOf(standing, policy),
+        requiredActions: dueActions(standing, policy, now()),
         path: shown,
         attempts: rows?.map(attemptOf) ?? null,
       };

@@ -1,10 +1,9 @@
 // Binds the routes of contract/history.ts.
 import type { FastifyInstance } from 'fastify';
 import { getHistory, listHistory, undoHistory } from '../../../contract/history.ts';
-import { Problem } from '../../../contract/problem.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
-import { decodeCursor, page } from '../../../http/paging.ts';
+import { decodeCursor, notACursor, page } from '../../../http/paging.ts';
 import type { History } from './history.ts';
 
 export function historyRoutes(app: FastifyInstance, history: History): void {
@@ -27,7 +26,5 @@ function revisionIn(cursor: string | undefined): number | undefined {
   const [text] = decodeCursor(cursor, 1) ?? [];
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Problem('invalid-request', undefined, {
-    errors: [{ path: 'cursor', message: 'is not a cursor of this list' }],
-  });
+  throw notACursor();
 }

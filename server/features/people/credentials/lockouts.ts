@@ -1,9 +1,11 @@
 // Counts the failed attempts to sign in as a user, of all kinds together, before their outcome is known, and locks the user
 // after too many. The realm's settings decide whether wrong passwords lock a user; one-time codes are always limited.
 // Specification 2.3; decisions "Guessed codes".
+
 import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Lockout } from '../../../contract/user-access.ts';
+import { NIL_ID } from '../../../crypto/ids.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -25,7 +27,6 @@ const A_DAY: Limit = { most: 30, seconds: 86_400 };
 export const lockedAt = (realm: string, at: Date): Fragment => fragment`u.id in (
   select user_id from lockout where realm_id = ${realm}
     and (locked_until > ${at} or (codes >= ${A_DAY.most} and codes_until > ${at})))`;
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 const laterOf = (a: Date | null, b: Date | null): Date | null => (a !== null && b !== null && a < b ? b : (a ?? b));
 
@@ -96,7 +97,7 @@ export function createLockouts({ sql, realmSql, transact, settings, codeGuesses,
       const lock = await limitOf(realm);
       const limit = lock ?? OTP_LIMIT;
       const whose = byAnybody && !lock ? undefined : user;
-      const { failures, codes, codesUntil } = await store.countCode(realmSql(realm), realm, whose?.id ?? NOBODY, {
+      const { failures, codes, codesUntil } = await store.countCode(realmSql(realm), realm, whose?.id ?? NIL_ID, {
         ofDay: !byAnybody,
         most: limit.most,
         now: now(),
@@ -106,7 +107,7 @@ export function createLockouts({ sql, realmSql, transact, settings, codeGuesses,
       if (failures > limit.most || (codes > A_DAY.most && !byAnybody)) return { ok: false, reason: 'locked' };
       const verdict = await look();
       if (verdict.ok) {
-        if (byAnybody) await store.giveBackAttempt(realmSql(realm), realm, whose?.id ?? NOBODY, limit.most);
+        if (byAnybody) await store.giveBackAttempt(realmSql(realm), realm, whose?.id ?? NIL_ID, limit.most);
         else await store.forgetFailures(realmSql(realm), realm, whose ? [whose.id] : []);
         return verdict;
       }

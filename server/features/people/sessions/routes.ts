@@ -6,7 +6,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { type Principal, principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
-import { newestFirst, newestPage } from '../../../http/paging.ts';
+import { cursorTime, startedPage } from '../../../http/paging.ts';
 import type { OfflineSessions } from './offline.ts';
 import type { Sessions } from './service.ts';
 
@@ -19,8 +19,8 @@ export function sessionRoutes(
 ): void {
   bind(app, listSessions, async ({ params, query, request, reply }) => {
     const { cursor, limit, ...filters } = query;
-    const rows = await sessions.list(params.realm, { ...filters, limit, after: newestFirst(cursor) });
-    return newestPage({ request, reply }, rows, limit);
+    const rows = await sessions.list(params.realm, { ...filters, limit, after: cursorTime(cursor) });
+    return startedPage({ request, reply }, rows, limit);
   });
   bind(app, listServiceAccountSessions, ({ params }) => sessions.ofServiceAccounts(params.realm));
   bind(app, endClientSessions, ({ params: { realm }, query, by, request }) =>
@@ -34,8 +34,8 @@ export function sessionRoutes(
   });
   bind(app, listOfflineSessions, async ({ params: { realm, userId }, query: { cursor, limit }, request, reply }) => {
     await offline.mustBeSomebody(realm, userId);
-    const rows = await offline.list(realm, userId, { limit, after: newestFirst(cursor) });
-    return newestPage({ request, reply }, rows, limit);
+    const rows = await offline.list(realm, userId, { limit, after: cursorTime(cursor) });
+    return startedPage({ request, reply }, rows, limit);
   });
   bind(app, endOfflineSession, async ({ params: { realm, ...one }, by, request }) => {
     const may = (tx: Tx) => mustCover(principalOf(request), realm, one.userId, tx.sql);

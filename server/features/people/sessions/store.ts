@@ -71,7 +71,7 @@ export interface SessionPage {
   clientId?: string | undefined;
   ipAddress?: string | undefined;
   limit: number;
-  after?: { startedAt: Date; id: string } | undefined;
+  after?: { at: Date; id: string } | undefined;
 }
 
 /** The condition for a given value, else `true`. */
@@ -123,7 +123,7 @@ export const offline = (
   from refresh_family f join client c on c.realm_id = f.realm_id and c.id = f.client
   where f.realm_id = ${realm} and f.user_id = ${userId} and f.session_id is null and f.revoked_at is null
     and f.expires_at > ${now}
-    and ${when(after, (place) => fragment`(f.created_at, f.id) < (${place.startedAt}, ${place.id})`)}
+    and ${when(after, (place) => fragment`(f.created_at, f.id) < (${place.at}, ${place.id})`)}
   order by f.created_at desc, f.id desc limit ${limit}`;
 
 export const insert = (

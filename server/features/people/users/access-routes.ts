@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/user-access.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
-import { newestFirst, newestPage } from '../../../http/paging.ts';
+import { cursorTime, startedPage } from '../../../http/paging.ts';
 import type { UserAccess } from './access.ts';
 
 export function userAccessRoutes(app: FastifyInstance, access: UserAccess): void {
@@ -13,9 +13,9 @@ export function userAccessRoutes(app: FastifyInstance, access: UserAccess): void
     return undefined;
   });
   bind(app, api.listUserSessions, async ({ params, query, request, reply }) => {
-    const after = newestFirst(query.cursor);
+    const after = cursorTime(query.cursor);
     const rows = await access.sessions(params.realm, params.userId, { limit: query.limit, after });
-    return newestPage({ request, reply }, rows, query.limit);
+    return startedPage({ request, reply }, rows, query.limit);
   });
   bind(app, api.endUserSessions, async ({ params, by, request }) => {
     await access.endSessions({ principal: principalOf(request), by }, params.realm, params.userId);

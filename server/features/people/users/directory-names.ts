@@ -1,5 +1,6 @@
 // Decides which usernames and e-mail addresses the users of one batch get, if other users hold them or several users claim
 // them. Pure: from-directory.ts reads and writes the rows. Decisions "User federation".
+import { foldedName } from '../../../domain/user-names.ts';
 
 export type NameField = 'username' | 'email';
 const FIELDS = ['username', 'email'] as const;
@@ -40,12 +41,6 @@ export interface NamesGot {
   frees: Holder[];
 }
 
-/**
- * Folds names almost as the database does. If the database finds two names equal that this function keeps apart, it rejects
- * the write.
- */
-const foldName = (name: string): string => name.normalize('NFKC').toLowerCase();
-
 interface Standing extends Omit<NamesGot, 'frees'> {
   claimant: Claimant;
 }
@@ -56,7 +51,7 @@ interface Standing extends Omit<NamesGot, 'frees'> {
 const HOLDS = 2;
 const rankOf = ({ claimant: { was } }: Standing, field: NameField, name: string): number => {
   const before = was?.[field];
-  if (typeof before === 'string' && foldName(before) === foldName(name)) return HOLDS;
+  if (typeof before === 'string' && foldedName(before) === foldedName(name)) return HOLDS;
   return field === 'username' ? 1 : 0;
 };
 
@@ -108,7 +103,7 @@ function loseToEachOther(all: readonly Standing[]): boolean {
     for (const field of FIELDS) {
       const name = one[field];
       if (name === null) continue;
-      const key = foldName(name);
+      const key = foldedName(name);
       const claim = { one, field, rank: rankOf(one, field, name) };
       const owner = owners.get(key);
       if (!owner) owners.set(key, claim);

@@ -6,6 +6,7 @@ import type { By } from '../../../contract/events.ts';
 import { phrase, type Words } from '../../../contract/phrases.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { Username } from '../../../contract/users.ts';
+import { NIL_ID } from '../../../crypto/ids.ts';
 import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -92,7 +93,7 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
     async usernameTaken(realm: string, { username, email }: NewPerson, given?: string): Promise<boolean> {
       if (username.toLowerCase() === email.toLowerCase()) return false;
       if (username !== given && username.normalize('NFKC').includes('@')) return true;
-      return (await store.takenName(sql, realm, { id: NOBODY, username, email: null })) !== undefined;
+      return (await store.takenName(sql, realm, { id: NIL_ID, username, email: null })) !== undefined;
     },
 
     /** @returns undefined: another user took one of the names in the meantime */
@@ -135,5 +136,3 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
   };
 }
 export type OwnAccounts = ReturnType<typeof createOwnAccounts>;
-
-const NOBODY = '00000000-0000-0000-0000-000000000000';

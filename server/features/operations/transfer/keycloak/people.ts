@@ -1,8 +1,10 @@
 // Owns: the users of the files while they arrive, in batches: finding repeated names, in the files or in the realm.
 // Does not own: a user's translation (users.ts), the document's text (writer.ts).
 // Implements: decisions "Import, export, plan" (import/keycloak).
+
 import type { UserDocument } from '../../../../contract/users.ts';
 import type { Sql } from '../../../../db/sql.ts';
+import { foldedName } from '../../../../domain/user-names.ts';
 import { MIB } from './files.ts';
 import { parseExported } from './lenient.ts';
 import { createNameSet } from './name-set.ts';
@@ -21,9 +23,6 @@ interface Found {
   note(field: string | undefined, why: string, below?: string): void;
 }
 type Account = NonNullable<NonNullable<TranslatedUser>['account']>;
-
-/** Folds names as the database compares them. */
-const fold = (name: string): string => name.normalize('NFKC').toLowerCase();
 
 export interface Clash {
   n: number;
@@ -92,7 +91,7 @@ export function createPeople({
   const ownersOf = (found: readonly Found[]): Map<string, Found> => {
     const owners = new Map<string, Found>();
     for (const one of found) {
-      const name = fold(one.user.username);
+      const name = foldedName(one.user.username);
       if (!owners.has(name)) owners.set(name, one);
     }
     return owners;
@@ -100,12 +99,12 @@ export function createPeople({
 
   function apart(one: Found, owners: ReadonlyMap<string, Found>): UserDocument | undefined {
     const { user, note } = one;
-    const name = fold(user.username);
+    const name = foldedName(user.username);
     if (usernames.has(name)) {
       note('username', 'is there twice: the first counts');
       return undefined;
     }
-    const own = user.email ? fold(user.email) : undefined;
+    const own = user.email ? foldedName(user.email) : undefined;
     if (emails.has(name)) {
       note('username', 'is the address of another user before it');
       return undefined;
@@ -128,7 +127,7 @@ export function createPeople({
       return isFirst;
     });
     usernames.add(name);
-    if (kept.email) emails.add(fold(kept.email));
+    if (kept.email) emails.add(foldedName(kept.email));
     return kept;
   }
 
@@ -148,7 +147,7 @@ export function createPeople({
       for (const { n, field, owner } of await clashesWith(kept.map(({ user }) => user))) {
         const one = kept[n];
         // the owner is in the files too, and gets its new names from them
-        if (!one || dropped.has(n) || usernames.has(fold(owner))) continue;
+        if (!one || dropped.has(n) || usernames.has(foldedName(owner))) continue;
         one.note(field, `is ${owner}’s in this realm`);
         if (field === 'username') dropped.add(n);
         else if (field === 'id') delete one.user.id;
