@@ -38,7 +38,7 @@ export const listExpiring = route({
   tag,
   summary: 'What ends soon: secrets, certificates, invitations, tokens, agents and their reviews',
   description:
-    'The soonest first. Each kind needs its own read permission: `clients:read` (client-secret, initial-access-token), `keys:read`, `saml-clients:read`, `users:read` (invitation, scim-token), `agents:read` (agent, agent-review); without any of them 403. A client’s secret ends only where a newer one replaced it with a grace period.',
+    'The soonest first. Each kind needs its own read permission: `clients:read` (client-secret, initial-access-token), `keys:read`, `saml-clients:read`, `users:read` (invitation, scim-token), `agents:read` (agent, agent-review); without any of them 403. A client’s secret ends only where a newer one replaced it with a grace period; it is listed for a week after that.',
   permission: null,
   params: InRealm,
   query: z.strictObject({
@@ -67,7 +67,7 @@ export const listUnusedClients = route({
   tag,
   summary: 'Clients that got no token for some days, by clientId',
   description:
-    'The server notes the hour of each client’s last token. A client whose tokens are noted for less than `days` is not listed.',
+    'The server notes the hour of each client’s last token. A client whose tokens are noted for less than `days` is not listed. These are all clients; `GET …/provisioning/unused-clients` lists only those that registered themselves or came by a metadata document, and looks into the audit log.',
   permission: 'clients:read',
   reach: 'rows',
   params: InRealm,

@@ -98,7 +98,7 @@ export const listUnusedRegisteredClients = route({
   tag,
   summary: 'List the clients that registered themselves, or came by a metadata document, and got no tokens for long',
   description:
-    'Clients that an administrator has renamed are not among them. What is deleted at last is said by nobody but you: `DELETE …/clients/{id}`.',
+    'Clients that an administrator has renamed are not among them. `GET …/unused-clients` lists clients of every origin, by the hour of their last token. Neither list deletes anything: `DELETE …/clients/{id}`.',
   permission: 'clients:read',
   params: InRealm,
   query: Page.extend({

@@ -155,7 +155,7 @@ const allowed: Record<string, Record<string, string>> = {
     'select from realm where own_issuer =': 'an issuer is one realm’s alone: looks whether it is another’s',
   },
   'server/features/operations/search/store.ts': {
-    'select $0 from realm_user t where $0':
+    't.realm_id as realm, t.id::text, t.username as name':
       'a search over the realms that the caller may see: the conditions of `permittedUsers` name them',
   },
   'server/features/operations/transfer/move-store.ts': {

@@ -1,17 +1,21 @@
 // Owns: the search over everything that the caller may see, and the lists of what ends soon and of unused clients; who gets which.
 // Does not own: lists of one kind (their tests), plans of large tables (growth.long.test.ts).
 // Implements: decisions "Search", "Lists".
+import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import { createAgent } from '../../../server/contract/agents.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import { createClientSecret, listClients } from '../../../server/contract/clients.ts';
+import { DAY_MS } from '../../../server/contract/durations.ts';
 import { listExpiring, listUnusedClients } from '../../../server/contract/expiring.ts';
 import { createInvitation } from '../../../server/contract/invitations.ts';
 import { createRealm, deleteRealm } from '../../../server/contract/realms.ts';
+import { createScimToken } from '../../../server/contract/scim-tokens.ts';
 import { search } from '../../../server/contract/search.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { listUsers, setPassword } from '../../../server/contract/users.ts';
+import { selfSigned } from '../../../server/crypto/certificate.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { asOperator, realmctl, withOperator } from '../../support/realmctl.ts';
@@ -150,11 +154,59 @@ test('what ends soon is listed, the soonest first, of the kinds that the caller 
   expect(await kinds()).toEqual(['client-secret', 'invitation', 'agent-review']);
   expect(await kinds({ days: 0 })).toEqual([]);
   expect(await kinds({ limit: 1 })).toEqual(['client-secret']);
+  await admin.call(createScimToken, {
+    params,
+    body: { name: 'entra', permissions: ['read'], expiresAt: clock.getTime() + 5 * DAY_MS },
+  });
+  const certificate = await certificateUntil(new Date(clock.getTime() + 10 * DAY_MS));
+  const samlClients = [
+    {
+      entityId: 'https://wiki.example',
+      assertionConsumerServices: [{ url: 'https://wiki.example/acs', binding: 'POST' as const, default: true }],
+      signingCertificates: [certificate],
+    },
+  ];
+  await admin.call(importRealm, { params, body: { samlClients } });
+  expect(await kinds()).toEqual([
+    'client-secret',
+    'scim-token',
+    'invitation',
+    'saml-client-certificate',
+    'agent-review',
+  ]);
+  expect(await kinds({ limit: 2 })).toEqual(['client-secret', 'scim-token']);
   expect(await kinds({ days: 3650 }, of('users-alone'))).toEqual(['invitation']);
   await expect(kinds({}, of('zebra-desk'))).rejects.toMatchObject(forbidden);
   for (const realm of ['umbrella', 'nowhere'])
     await expect(of('realm-viewer').call(listExpiring, { params: { realm } })).rejects.toMatchObject(forbidden);
   await expect(admin.call(listExpiring, { params: { realm: 'nowhere' } })).rejects.toMatchObject({ status: 404 });
+});
+
+/** Base64 DER, as metadata has it. */
+async function certificateUntil(until: Date): Promise<string> {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  const input = { name: 'wiki', serial: newId(), publicKey: spki, privateKey, from: new Date(0), until };
+  return (await selfSigned(input)).toString('base64');
+}
+
+test('a former client secret is listed for a week after its end, and then no more', async () => {
+  const params = { realm: 'umbrella' };
+  const { admin } = server;
+  const [client] = (await admin.call(listClients, { params, query: { q: 'zebra-shop' } })).body ?? [];
+  const secretOf = { ...params, id: client?.id ?? '' };
+  await admin.call(createClientSecret, { params: secretOf, body: {} });
+  await admin.call(createClientSecret, { params: secretOf, body: { graceSeconds: 3600 } });
+  const former = async () =>
+    (await admin.call(listExpiring, { params })).body?.flatMap(({ kind, expired }) =>
+      kind === 'client-secret' ? [expired] : [],
+    );
+  expect(await former()).toEqual([false]);
+  const ends = `update client set previous_secret_expires_at = $1 where realm_id = 'umbrella' and client_id = 'zebra-shop'`;
+  await server.pool.query(ends, [new Date(clock.getTime() - 6 * DAY_MS)]);
+  expect(await former()).toEqual([true]);
+  await server.pool.query(ends, [new Date(clock.getTime() - 8 * DAY_MS)]);
+  expect(await former()).toEqual([]);
 });
 
 test('realmctl search, get expiring and get unused-clients', async () => {
@@ -180,7 +232,7 @@ test('clients that got no token for long are listed, page by page, and not those
     },
   });
   expect(await unused()).toEqual([]);
-  clock = new Date(clock.getTime() + 40 * 86_400_000);
+  clock = new Date(clock.getTime() + 40 * DAY_MS);
   const answer = await fetch(`${server.baseUrl}/realms/umbrella/oauth2/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${Buffer.from('robot:a secret of the robot, long').toString('base64')}` },

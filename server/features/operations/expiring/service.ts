@@ -43,17 +43,6 @@ function endOf({ certificate }: store.CertificateRow): Date | undefined {
 }
 
 export function createLists({ sql, now }: { sql: Sql; now: () => Date }) {
-  const isDated = (kind: ExpiringKind): kind is store.DatedKind => (store.datedKinds as string[]).includes(kind);
-
-  async function endsOf(realm: string, kind: ExpiringKind, until: Date, limit: number): Promise<store.EndRow[]> {
-    if (isDated(kind)) return store.endsOf(sql, kind, { realm, until, limit });
-    const rows = await (kind === 'key-certificate' ? store.keyCertificates : store.samlCertificates)(sql, realm);
-    return rows.flatMap((row) => {
-      const at = endOf(row);
-      return at && at <= until ? [{ id: row.id, name: row.name, at }] : [];
-    });
-  }
-
   return {
     /** The soonest first. */
     async expiring(
@@ -63,11 +52,25 @@ export function createLists({ sql, now }: { sql: Sql; now: () => Date }) {
     ): Promise<ExpiringThing[]> {
       const at = now();
       const until = new Date(at.getTime() + days * DAY_MS);
-      const found: ExpiringThing[] = [];
-      for (const kind of kinds)
-        for (const { id, name, at: end } of await endsOf(realm, kind, until, limit))
-          found.push({ kind, id, name, expiresAt: end.getTime(), expired: end <= at, message: words[kind](name) });
-      return found.sort((a, b) => a.expiresAt - b.expiresAt).slice(0, limit);
+      const [dated, certificates] = await Promise.all([
+        store.endsOf(sql, realm, kinds.filter(store.isDated), { now: at, until, limit }),
+        store.certificatesOf(sql, realm, kinds),
+      ]);
+      const ending = certificates.flatMap((row) => {
+        const end = endOf(row);
+        return end && end <= until ? [{ ...row, at: end }] : [];
+      });
+      return [...dated, ...ending]
+        .sort((a, b) => a.at.getTime() - b.at.getTime())
+        .slice(0, limit)
+        .map(({ kind, id, name, at: end }) => ({
+          kind,
+          id,
+          name,
+          expiresAt: end.getTime(),
+          expired: end <= at,
+          message: words[kind](name),
+        }));
     },
 
     async unusedClients(

@@ -1,31 +1,32 @@
 // SQL of the lists of what needs an administrator: what ends soon, and unused clients.
+import { DAY_MS } from '../../../contract/durations.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { clientReached, type Reach } from '../../../domain/reach.ts';
 
 export interface EndRow {
+  kind: DatedKind;
   id: string;
   name: string;
   at: Date;
 }
-interface Until {
-  realm: string;
-  until: Date;
-  limit: number;
-}
-
-const ends = (sql: Sql, { realm, until, limit }: Until, { from, at, name, and = fragment`` }: Source) => sql<EndRow>`
-  select t.id, ${name} as name, ${at} as at from ${from} t
-  where t.realm_id = ${realm} and ${at} <= ${until} ${and} order by ${at} limit ${limit}`;
 interface Source {
   from: Fragment;
   at: Fragment;
   name: Fragment;
-  and?: Fragment;
+  /** Condition on rows `t`. */
+  and?(now: Date): Fragment;
 }
 
-const acts = fragment`and t.status <> 'revoked'`;
+/** Nothing can be done about a former secret that has ended, so it is listed only for so long, in case an application still uses it. */
+const FORMER_SECRET_MS = 7 * DAY_MS;
+const acts = () => fragment`t.status <> 'revoked'`;
 const sources = {
-  'client-secret': { from: fragment`client`, at: fragment`t.previous_secret_expires_at`, name: fragment`t.client_id` },
+  'client-secret': {
+    from: fragment`client`,
+    at: fragment`t.previous_secret_expires_at`,
+    name: fragment`t.client_id`,
+    and: (now) => fragment`t.previous_secret_expires_at > ${new Date(now.getTime() - FORMER_SECRET_MS)}`,
+  },
   invitation: { from: fragment`invitation`, at: fragment`t.expires_at`, name: fragment`t.email` },
   'initial-access-token': {
     from: fragment`initial_access_token`,
@@ -41,28 +42,45 @@ const sources = {
     and: acts,
   },
 } satisfies Record<string, Source>;
+/** Kinds whose rows have the time of their end. */
 export type DatedKind = keyof typeof sources;
-export const datedKinds = Object.keys(sources) as DatedKind[];
+export const isDated = (kind: string): kind is DatedKind => Object.hasOwn(sources, kind);
 
-export const endsOf = (sql: Sql, kind: DatedKind, until: Until): Promise<EndRow[]> => ends(sql, until, sources[kind]);
+/** What ends until then: of each kind the soonest ones, at most `limit`. */
+export async function endsOf(
+  sql: Sql,
+  realm: string,
+  kinds: readonly DatedKind[],
+  { now, until, limit }: { now: Date; until: Date; limit: number },
+): Promise<EndRow[]> {
+  const [first, ...rest] = kinds.map((kind) => {
+    const { from, at, name, and = () => fragment`true` }: Source = sources[kind];
+    return fragment`(select ${kind}::text as kind, t.id, ${name} as name, ${at} as at from ${from} t
+      where t.realm_id = ${realm} and ${at} <= ${until} and ${and(now)} order by ${at} limit ${limit})`;
+  });
+  if (!first) return [];
+  return sql<EndRow>`${rest.reduce((all, one) => fragment`${all} union all ${one}`, first)}`;
+}
 
 export interface CertificateRow {
+  kind: 'key-certificate' | 'saml-client-certificate';
   id: string;
   name: string;
   /** PEM, or base64 of DER. */
   certificate: string;
 }
-
-export const keyCertificates = (sql: Sql, realm: string) => sql<CertificateRow>`
-  select key_id as id, key_id::text as name, certificate from realm_key
-  where realm_id = ${realm} and certificate is not null and rotated_at is null`;
-
 /** A realm with more certificates has a list of its own (`saml-clients`). */
 const MOST_CERTIFICATES = 5000;
-export const samlCertificates = (sql: Sql, realm: string) => sql<CertificateRow>`
-  select t.id, t.entity_id as name, c.certificate from saml_client t
+
+/** The certificates of these kinds. SQL can't read when they end. */
+export const certificatesOf = (sql: Sql, realm: string, kinds: readonly string[]) => sql<CertificateRow>`
+  select 'key-certificate' as kind, key_id as id, key_id::text as name, certificate from realm_key
+  where 'key-certificate' = any(${kinds}::text[]) and realm_id = ${realm} and certificate is not null and rotated_at is null
+  union all
+  (select 'saml-client-certificate', t.id, t.entity_id, c.certificate from saml_client t
   cross join lateral unnest(t.signing_certificates || t.encryption_certificate) as c (certificate)
-  where t.realm_id = ${realm} and c.certificate is not null limit ${MOST_CERTIFICATES}`;
+  where 'saml-client-certificate' = any(${kinds}::text[]) and t.realm_id = ${realm} and c.certificate is not null
+  limit ${MOST_CERTIFICATES})`;
 
 export interface UnusedRow {
   id: string;

@@ -1,10 +1,9 @@
 // Owns: the search over everything that the caller may see: which kinds, in which realms, exact hits first.
-// Does not own: lists of one kind (their features), the indexes (migration 0760).
+// Does not own: lists of one kind (their features), the indexes (migration names_of_all_realms).
 // Implements: decisions "Search".
 
 import type { z } from 'zod';
 import type { Permission } from '../../../contract/permissions.ts';
-import { MASTER } from '../../../contract/realms.ts';
 import {
   type SearchHit,
   type SearchKind,
@@ -14,7 +13,6 @@ import {
 } from '../../../contract/search.ts';
 import { isUuid } from '../../../crypto/ids.ts';
 import type { Sql } from '../../../db/sql.ts';
-import type { Transact } from '../../../db/transact.ts';
 import { type Principal, reachOf } from '../../../domain/principal.ts';
 import * as store from './store.ts';
 
@@ -41,51 +39,46 @@ function visibleTo(principal: Principal, kind: SearchKind, only: string | undefi
   return realms.length === 0 && !here ? undefined : { realms, limited: here };
 }
 
-export function createSearch({ transact }: { transact: Transact }) {
-  async function hitsOf(
-    sql: Sql,
-    kind: SearchKind,
-    { q, anywhere, visible, limit }: Omit<store.Wanted, 'match'>,
-  ): Promise<SearchHit[]> {
-    const found = new Map<string, SearchHit>();
-    const matches: store.Match[] = [
-      ...(isUuid(q) ? (['id'] as const) : []),
-      'whole',
-      ...(q.length >= PART_FROM ? (['part'] as const) : []),
-    ];
-    for (const match of matches) {
-      const wanted = { q, match, anywhere, visible, limit: limit + 1 };
-      const rows = kind === 'user' ? await store.findUsers(sql, wanted) : await store.find(sql, kind, wanted);
-      for (const row of rows) {
-        const key = `${row.realm} ${row.id}`;
-        if (!found.has(key)) found.set(key, { kind, ...row, exact: match !== 'part' });
-      }
-      if (found.size > limit) break;
-    }
-    return [...found.values()];
+/** The hits on one kind: exact ones first, each object once. */
+function hitsOf(rows: readonly store.HitRow[]): SearchHit[] {
+  const hits = rows.map(({ match, ...row }) => ({ ...row, exact: match !== 'part' }));
+  const found = new Map<string, SearchHit>();
+  for (const hit of hits.sort((a, b) => Number(b.exact) - Number(a.exact))) {
+    const key = `${hit.realm} ${hit.id}`;
+    if (!found.has(key)) found.set(key, hit);
   }
+  return [...found.values()];
+}
 
+export function createSearch({ sql }: { sql: Sql }) {
   return {
-    find: (principal: Principal, { q, realm, kinds, limit }: z.output<typeof search.query>): Promise<SearchResult> =>
-      // the best plan depends on the text
-      transact(MASTER, async ({ sql }) => {
-        await sql`set local plan_cache_mode = force_custom_plan`;
-        const anywhere = await store.hasTrigrams(sql);
-        const result: SearchResult = { hits: [], more: [], notSearched: [] };
-        for (const kind of searchKinds) {
-          const visible = kinds === undefined || kinds.includes(kind) ? visibleTo(principal, kind, realm) : undefined;
-          if (!visible) continue;
-          const several = visible.realms === 'all' || visible.realms.length + (visible.limited ? 1 : 0) > 1;
-          if (kind === 'user' && !anywhere && several) {
-            result.notSearched.push(kind);
-            continue;
-          }
-          const hits = await hitsOf(sql, kind, { q, anywhere, visible, limit });
-          result.hits.push(...hits.slice(0, limit));
-          if (hits.length > limit) result.more.push(kind);
-        }
-        return result;
-      }),
+    async find(
+      principal: Principal,
+      { q, realm, kinds = searchKinds, limit }: z.output<typeof search.query>,
+    ): Promise<SearchResult> {
+      const anywhere = await store.hasTrigrams(sql);
+      const result: SearchResult = { hits: [], more: [], notSearched: [] };
+      const places = new Map<SearchKind, store.Visible>();
+      for (const kind of searchKinds.filter((one) => kinds.includes(one))) {
+        const visible = visibleTo(principal, kind, realm);
+        if (!visible) continue;
+        const several = visible.realms === 'all' || visible.realms.length + (visible.limited ? 1 : 0) > 1;
+        if (kind === 'user' && !anywhere && several) result.notSearched.push(kind);
+        else places.set(kind, visible);
+      }
+      const matches: store.Match[] = [
+        ...(isUuid(q) ? (['id'] as const) : []),
+        'whole',
+        ...(q.length >= PART_FROM ? (['part'] as const) : []),
+      ];
+      const rows = await store.find(sql, { q, matches, places, anywhere, limit: limit + 1 });
+      for (const kind of places.keys()) {
+        const hits = hitsOf(rows.filter((row) => row.kind === kind));
+        result.hits.push(...hits.slice(0, limit));
+        if (hits.length > limit) result.more.push(kind);
+      }
+      return result;
+    },
   };
 }
 export type Search = ReturnType<typeof createSearch>;

@@ -1,8 +1,8 @@
-// SQL of the search. Each statement finds its rows by an index over the names of all realms (migration 0760), and returns
-// a bounded number of them.
+// SQL of the search: one statement, with a part for each kind and each way to match. A part finds its rows by an index over the
+// names of all realms (migration names_of_all_realms), and returns a bounded number of them.
 
 import type { SearchKind } from '../../../contract/search.ts';
-import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { clientReached, groupReached, type Reach, userReached } from '../../../domain/reach.ts';
 import { userMatches } from '../../../domain/user-search.ts';
 import { likeText } from '../../../http/paging.ts';
@@ -13,6 +13,8 @@ export interface Visible {
   limited: { realm: string; reach: Reach } | undefined;
 }
 export interface HitRow {
+  kind: SearchKind;
+  match: Match;
   realm: string;
   id: string;
   name: string;
@@ -40,26 +42,26 @@ const tables: Record<Plain, Table> = {
   },
   client: {
     from: fragment`client t`,
-    columns: fragment`t.realm_id as realm, t.id, t.client_id as name, t.name as detail`,
+    columns: fragment`t.realm_id as realm, t.id::text, t.client_id as name, t.name as detail`,
     names: fragment`lower(t.client_id || E'\\n' || coalesce(t.name, ''))`,
     lines: 2,
   },
   group: {
     from: fragment`user_group t`,
-    columns: fragment`t.realm_id as realm, t.id, t.path as name, null as detail`,
+    columns: fragment`t.realm_id as realm, t.id::text, t.path as name, null::text as detail`,
     names: fragment`lower(t.name)`,
     lines: 1,
   },
   role: {
     from: fragment`role t`,
-    columns: fragment`t.realm_id as realm, t.id, t.name, (
+    columns: fragment`t.realm_id as realm, t.id::text, t.name, (
       select c.client_id from client c where c.realm_id = t.realm_id and c.id = t.client) as detail`,
     names: fragment`lower(t.name)`,
     lines: 1,
   },
   organization: {
     from: fragment`organization t`,
-    columns: fragment`t.realm_id as realm, t.id, t.name, t.display_name as detail`,
+    columns: fragment`t.realm_id as realm, t.id::text, t.name, t.display_name as detail`,
     names: fragment`lower(t.name || E'\\n' || coalesce(t.display_name, ''))`,
     lines: 2,
   },
@@ -105,27 +107,50 @@ function matching(
 
 export interface Wanted {
   q: string;
-  match: Match;
+  matches: readonly Match[];
+  /** Where the caller may see each kind; others are not searched. */
+  places: ReadonlyMap<SearchKind, Visible>;
   /** The database has trigrams. */
   anywhere: boolean;
-  visible: Visible;
   limit: number;
 }
 
-export async function find(sql: Sql, kind: Plain, { q, match, anywhere, visible, limit }: Wanted): Promise<HitRow[]> {
-  const table = tables[kind];
-  if (match === 'id') {
-    if (kind === 'realm') return [];
-    const realms = realmsOf(visible);
-    return sql<HitRow>`
-      select t.* from ${realms} cross join lateral (
-        select ${table.columns} from ${table.from}
-        where t.realm_id = r.realm_id and t.id = ${q}::uuid and ${seen(kind, visible)}) t limit ${limit}`;
-  }
-  return sql<HitRow>`
-    select ${table.columns} from ${table.from}
-    where ${matching(table, q, match, anywhere)} and ${seen(kind, visible)} limit ${limit}`;
+/** At most `limit` rows of each kind and each way to match, in no order; one object can match in several ways. */
+export async function find(sql: Sql, { q, matches, places, anywhere, limit }: Wanted): Promise<HitRow[]> {
+  const parts: Fragment[] = [];
+  for (const [kind, visible] of places)
+    for (const match of matches) {
+      const of = { q, match, visible, anywhere };
+      const rows = kind === 'user' ? await userRows(sql, of) : plainRows(kind, of);
+      if (rows) parts.push(fragment`(select ${kind}::text as kind, ${match}::text as match, ${rows} limit ${limit})`);
+    }
+  const [first, ...rest] = parts;
+  if (!first) return [];
+  // not prepared: the best plan depends on the text
+  return sql<HitRow>`${Fragment.once('')}${rest.reduce((all, one) => fragment`${all} union all ${one}`, first)}`;
 }
+
+interface Part {
+  q: string;
+  match: Match;
+  visible: Visible;
+  anywhere: boolean;
+}
+
+/** What follows `select`; undefined: the kind has no such match. */
+function plainRows(kind: Plain, { q, match, anywhere, visible }: Part): Fragment | undefined {
+  const table = tables[kind];
+  if (match !== 'id')
+    return fragment`${table.columns} from ${table.from}
+      where ${matching(table, q, match, anywhere)} and ${seen(kind, visible)}`;
+  if (kind === 'realm') return undefined;
+  return byId(q, visible, fragment`${table.columns} from ${table.from}`, seen(kind, visible));
+}
+
+/** @param rows columns and the table `t` */
+const byId = (id: string, visible: Visible, rows: Fragment, where: Fragment): Fragment => fragment`
+  t.* from ${realmsOf(visible)} cross join lateral (
+    select ${rows} where t.realm_id = r.realm_id and t.id = ${id}::uuid and ${where}) t`;
 
 /** The realms in which an id is looked up, as rows `r`. */
 const realmsOf = ({ realms, limited }: Visible): Fragment =>
@@ -133,33 +158,27 @@ const realmsOf = ({ realms, limited }: Visible): Fragment =>
     ? fragment`realm r`
     : fragment`unnest(${[...new Set([...realms, ...(limited ? [limited.realm] : [])])]}::text[]) as r (realm_id)`;
 
-const userColumns = fragment`t.realm_id as realm, t.id, t.username as name, t.email as detail`;
+const userTable = fragment`t.realm_id as realm, t.id::text, t.username as name, t.email as detail from realm_user t`;
 const userText = fragment`search_form(t.username || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.first_name, '') || ' ' || coalesce(t.last_name, ''))`;
 
-export async function findUsers(sql: Sql, { q, match, anywhere, visible, limit }: Wanted): Promise<HitRow[]> {
+async function userRows(sql: Sql, { q, match, anywhere, visible }: Part): Promise<Fragment | undefined> {
   const where = fragment`${there} and ${permittedUsers(visible)}`;
-  if (match === 'id')
-    return sql<HitRow>`
-      select t.* from ${realmsOf(visible)} cross join lateral (
-        select ${userColumns} from realm_user t
-        where t.realm_id = r.realm_id and t.id = ${q}::uuid and ${where}) t limit ${limit}`;
+  if (match === 'id') return byId(q, visible, userTable, where);
   const text = likeText(q);
   if (anywhere) {
     const matches =
       match === 'part'
         ? fragment`${userText} like search_form(${`%${text}%`}::text)`
         : fragment`(${userText} like search_form(${`${text}\n%`}::text) or ${userText} like search_form(${`%\n${text}\n%`}::text))`;
-    return sql<HitRow>`select ${userColumns} from realm_user t where ${matches} and ${where} limit ${limit}`;
+    return fragment`${userTable} where ${matches} and ${where}`;
   }
   const [realm] =
     visible.realms === 'all' ? [] : [...visible.realms, ...(visible.limited ? [visible.limited.realm] : [])];
-  if (realm === undefined) return [];
+  if (realm === undefined) return undefined;
   const whole = fragment`(lower(u.username) = lower(${q}) or lower(u.email) = lower(${q}))`;
   const found = match === 'part' ? await userMatches(sql, realm, `%${text}%`) : whole;
-  return sql<HitRow>`
-    select ${userColumns} from realm_user t
-    where t.realm_id = ${realm} and t.id in (select u.id from realm_user u where u.realm_id = ${realm} and ${found}) and ${where}
-    limit ${limit}`;
+  return fragment`${userTable}
+    where t.realm_id = ${realm} and t.id in (select u.id from realm_user u where u.realm_id = ${realm} and ${found}) and ${where}`;
 }
 
 /** `userReached` is about the row `u`. */
