@@ -1,4 +1,5 @@
-// The end of a master key's rotation: what is sealed under the old key is sealed again, beside a running server.
+// The rotation of the master key, as docs/backup.md orders it: over two servers in two restarts, and sealing again beside a running
+// server.
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -21,8 +22,10 @@ import { createReseal } from '../../server/domain/reseal.ts';
 import { saltContext } from '../../server/domain/subjects.ts';
 import { contentContext } from '../../server/features/configuration/messaging/send.ts';
 import { contextAtRest } from '../../server/resource/at-rest.ts';
+import { authorizePath, makePeopledRealm, newVerifier, PASSWORD, redeem } from '../support/applications.ts';
 import { makeClient, makeRealm, post, SECRET } from '../support/clients.ts';
 import { fullRealm } from '../support/full-realm.ts';
+import { createPerson } from '../support/person.ts';
 import { MASTER_KEY, startTestServer, type TestServer } from '../support/server.ts';
 
 const NEW = Buffer.alloc(32, 9);
@@ -102,8 +105,8 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-const token = () =>
-  post(server, REALM, 'token', { grant_type: 'client_credentials', client_id: 'job', client_secret: SECRET });
+const tokenOf = (at: TestServer, realm: string) =>
+  post(at, realm, 'token', { grant_type: 'client_credentials', client_id: 'job', client_secret: SECRET });
 
 test('what is under an old key is told, sealed again once, and readable without the old key', async () => {
   const [before, after] = [createSeal([MASTER_KEY]), createSeal([NEW])];
@@ -165,7 +168,7 @@ test('what no key opens is counted, left alone, and a failure; the rest is done'
   for (const args of [['--all'], ['--check', 'x']]) expect((await reseal([NEW], ...args)).code).toBe(2);
   // Back under the key that the server of this test has.
   expect((await reseal([MASTER_KEY, NEW])).code).toBe(0);
-  expect((await token()).status).toBe(200);
+  expect((await tokenOf(server, REALM)).status).toBe(200);
 });
 
 test('a realm’s health tells how much is still under an older key', async () => {
@@ -190,4 +193,45 @@ test('a realm’s health tells how much is still under an older key', async () =
   }
   const { body } = await server.admin.call(getRealmHealth, { params: { realm: REALM } });
   expect(body?.components.masterKey).toEqual({ status: 'UP', details: { olderKeys: 0, sealedUnderOlder: 0 } });
+});
+
+/** What one server seals, the other opens: a realm's signing keys, and a sign-in that begins at one and goes on at the other. */
+async function expectShared(one: TestServer, other: TestServer, realm: string): Promise<void> {
+  await makePeopledRealm(one, realm);
+  await makeClient(one, realm, { clientId: 'job', secret: SECRET, grantTypes: ['client_credentials'] });
+  expect((await tokenOf(other, realm)).status).toBe(200);
+  const [here, there, verifier] = [createPerson(one.baseUrl), createPerson(other.baseUrl), newVerifier()];
+  const page = await here.open(authorizePath(realm, 'spa', verifier));
+  for (const [name, value] of here.jar) there.jar.set(name, value);
+  const { url } = await there.fill(page, { username: 'alice', password: PASSWORD });
+  const code = new URL(url).searchParams.get('code') ?? '';
+  expect((await redeem(one, realm, 'spa', { code, verifier })).status).toBe(200);
+}
+
+test('two servers change keys in two restarts, and then drop the old one: each opens what the other seals', async () => {
+  const OLD = MASTER_KEY;
+  const restarted = (...masterKey: Buffer[]) => startTestServer({ beside: server, masterKey });
+  const servers = [server, await restarted(OLD, NEW)];
+  try {
+    const both = async (realm: string) => {
+      const [one, other] = servers.slice(-2);
+      if (!one || !other) throw new Error('two servers run');
+      await expectShared(one, other, `${realm}-one`);
+      await expectShared(other, one, `${realm}-other`);
+    };
+    await both('appended');
+    servers.push(await restarted(NEW, OLD));
+    await both('first-seals');
+    servers.push(await restarted(NEW, OLD));
+    await both('both-seal');
+    // a server that was left out can't open what the others seal: hence two restarts
+    expect((await tokenOf(server, 'both-seal-one')).status).toBeGreaterThanOrEqual(500);
+    expect(await reseal([NEW, OLD])).toMatchObject({ code: 0, stderr: '' });
+    servers.push(await restarted(NEW));
+    await both('dropped');
+    for (const realm of [REALM, 'appended-one', 'first-seals-other'])
+      expect((await tokenOf(servers.at(-1) ?? server, realm)).status).toBe(200);
+  } finally {
+    for (const one of servers.slice(1)) await one.stop();
+  }
 });
