@@ -1,4 +1,5 @@
 // `realmctl get KIND [NAME]`: lists and single objects, as tables for users and as data for programs.
+import { durationIn } from '../durations.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { ManagedBy } from '../../server/contract/managed-by.ts';
@@ -200,14 +201,12 @@ function count(text: string): number {
   return Number(text);
 }
 
-const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** Epoch milliseconds. */
 const timeOf =
   (option: string) =>
   (text: string): number => {
-    const [, amount = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-    const at = amount === '' ? Date.parse(text) : Date.now() - Number(amount) * (units[unit] ?? 0);
+    const ago = durationIn(text);
+    const at = ago === undefined ? Date.parse(text) : Date.now() - ago;
     if (Number.isNaN(at)) throw new Refused(`${option} must be a time such as 24h or 2026-01-31; it is ${text}`);
     return at;
   };

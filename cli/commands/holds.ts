@@ -1,5 +1,6 @@
 // `realmctl hold`, `realmctl unhold`: keep what a document manages as it is for an emergency edit, and end that.
 
+import { durationIn } from '../durations.ts';
 import { allRows } from '../../server/contract/client.ts';
 import { HOUR_MS } from '../../server/contract/durations.ts';
 import {
@@ -24,8 +25,6 @@ interface Placing {
   all?: true;
   output: Format;
 }
-
-const units: Record<string, number> = { m: 60_000, h: HOUR_MS, d: 24 * HOUR_MS };
 
 export const registerHold: Register = (program, cli) => {
   const command = program
@@ -122,8 +121,7 @@ function kindOf(word: string): HeldThing['kind'] {
 }
 
 function durationOf(text: string): number {
-  const [, amount = '', unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
-  const ms = Number(amount) * (units[unit] ?? 0);
+  const ms = durationIn(text) ?? 0;
   if (ms <= 0 || ms > LONGEST_HOLD_MS)
     throw new Refused(`--for must be a time such as 30m, 4h or 7d, at most 7d; it is ${text}`);
   return ms;

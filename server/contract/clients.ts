@@ -1,4 +1,5 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
+import { DAY_SECONDS } from './durations.ts';
 import { z } from 'zod';
 import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
 import { clientForm } from './client-form.ts';
@@ -270,7 +271,7 @@ export const getClientSecret = route({
   problems: ['not-found'],
 });
 /** Long enough to replace the old secret everywhere. */
-const LONGEST_GRACE_SECONDS = 30 * 86_400;
+const LONGEST_GRACE_SECONDS = 30 * DAY_SECONDS;
 export const createClientSecret = route({
   method: 'POST',
   path: `${at}/:id/secret`,

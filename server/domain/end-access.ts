@@ -1,6 +1,7 @@
 // Ends users' access in every place at once: sessions with their codes and tokens, administrators' sessions, grants that outlive
 // sessions, and unfinished sign-ins. The API, the realm document and users themselves end access by this file; features/people/sessions
 // ends a single session. Decisions "Single sign-on and freshness".
+import { DAY_SECONDS } from '../contract/durations.ts';
 import type { By } from '../contract/events.ts';
 import { grantIdOf } from '../crypto/refresh-token.ts';
 import type { Sql } from '../db/sql.ts';
@@ -116,7 +117,7 @@ export async function endOfflineGrants(sql: Sql, realm: string, { which, at }: {
 }
 
 /** The longest lifetime, in seconds, that a realm can set for access tokens. */
-export const LONGEST = 86_400;
+export const LONGEST = DAY_SECONDS;
 
 const exceptSession = (keep: OwnSession | undefined): Fragment =>
   keep && 'sessionId' in keep ? fragment`and id <> ${keep.sessionId}` : fragment``;

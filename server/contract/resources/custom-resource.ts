@@ -1,6 +1,7 @@
 // The common part of the custom resources: references to Secrets, drift policy, status and its conditions.
 // No defaults in a spec: the API server would write them into the object, and an omitted setting would look managed.
 // Decisions "Custom resources"; conditions as kstatus reads them.
+import { DAY_SECONDS } from '../durations.ts';
 import { z } from 'zod';
 import { RealmName } from '../names.ts';
 
@@ -79,7 +80,7 @@ export const SecretOutput = z
     graceSeconds: z
       .int()
       .min(0)
-      .max(30 * 86_400)
+      .max(30 * DAY_SECONDS)
       .optional()
       .describe('How long the old secret works beside a new one that rotation asked for; left out: an hour'),
   })

@@ -120,20 +120,20 @@ export function sqlOf(filter: Filter, columns: Columns, resolve: Resolve): Fragm
     }
     case 'present': {
       const place = presentPlace(resolve, filter.path);
-      return found(place, filter.path, columns, ({ column }) => known(column));
+      return found(place, filter.path, columns, known);
     }
     case 'compare': {
       const { op, path, value } = filter;
       const place = comparedPlace(resolve, path);
       if (value === null) {
-        const there = found(place, path, columns, ({ column }) => known(column));
+        const there = found(place, path, columns, known);
         return isNull(op, path) ? fragment`(not ${there})` : there;
       }
       const attribute = place.sub ?? place.attribute;
       const operand = operandOf(attribute, op, value);
       const lookUp = own(columns.lookups ?? {}, keyOf(place));
       if (lookUp && (op === 'eq' || op === 'ne')) return turned(op, lookUp(String(operand)));
-      const holds = found(place, path, columns, ({ column }) =>
+      const holds = found(place, path, columns, (column) =>
         both(known(column), fragment`(${condition(column, attribute.caseExact, op, operand)})`),
       );
       return turned(op, holds);
@@ -159,7 +159,7 @@ function found(
   place: AttributePlace,
   path: string,
   { single, several }: Columns,
-  such: (of: { column: Column }) => Fragment,
+  such: (column: Column) => Fragment,
 ): Fragment {
   const { attribute, sub } = place;
   const places = place.extension === undefined ? own(several, attribute.name) : undefined;
@@ -167,13 +167,13 @@ function found(
     return anyOf(places, (rows) => {
       const column = sub && own(rows.columns, sub.name);
       if (sub && !column) throw unfiltered(path);
-      return column ? such({ column }) : yes;
+      return column ? such(column) : yes;
     });
   const column = own(single, keyOf(place));
-  if (column) return fragment`${such({ column })}`;
+  if (column) return such(column);
   const parts = partsOf(place).flatMap((part) => own(single, keyOf(part)) ?? []);
   if (sub || parts.length === 0) throw unfiltered(path);
-  return fragment`(${parts.reduce((any, part) => fragment`${any} or ${such({ column: part })}`, no)})`;
+  return fragment`(${parts.reduce((any, part) => fragment`${any} or ${such(part)}`, no)})`;
 }
 
 const partsOf = (place: AttributePlace): AttributePlace[] =>

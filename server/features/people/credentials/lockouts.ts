@@ -2,6 +2,7 @@
 // after too many. The realm's settings decide whether wrong passwords lock a user; one-time codes are always limited.
 // Specification 2.3; decisions "Guessed codes".
 
+import { DAY_SECONDS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Lockout } from '../../../contract/user-access.ts';
@@ -22,7 +23,7 @@ export interface Limit {
 /** The limit for codes in a realm without lockout: six digits must not become guessable. */
 const OTP_LIMIT: Limit = { most: 10, seconds: 900 };
 /** The most codes in a day without a right one, however short the realm's lock is. */
-const A_DAY: Limit = { most: 30, seconds: 86_400 };
+const A_DAY: Limit = { most: 30, seconds: DAY_SECONDS };
 /** Condition: the user `u` is locked at that time, as {@link createLockouts}`.of` says. */
 export const lockedAt = (realm: string, at: Date): Fragment => fragment`u.id in (
   select user_id from lockout where realm_id = ${realm}

@@ -1,5 +1,6 @@
 // A client's metadata document, as fetched: its client, the members that apply here, and how long it is fresh. Pure.
 // draft-ietf-oauth-client-id-metadata-document; RFC 9111 §4.2.
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../contract/durations.ts';
 import { z } from 'zod';
 import type { Provisioning } from '../../../contract/provisioning.ts';
 import { ClientMetadata } from '../../../contract/registration.ts';
@@ -7,8 +8,8 @@ import { jsonFault } from '../../../http/json-body.ts';
 import { STANDARD_SCOPES, withoutNulls } from './metadata.ts';
 
 const LONGEST_ID = 255;
-const BY_DEFAULT_SECONDS = 3_600;
-const BOUNDS_SECONDS = { least: 60, most: 86_400 };
+const BY_DEFAULT_SECONDS = HOUR_SECONDS;
+const BOUNDS_SECONDS = { least: 60, most: DAY_SECONDS };
 
 /**
  * Whether the id is a metadata address in normalized form: URLs are compared character by character, and another

@@ -1,4 +1,5 @@
 // The lifetime of grants, and how one ends. Shared by the code and refresh token grants.
+import { DAY_SECONDS } from '../../../contract/durations.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { grantIdOf } from '../../../crypto/refresh-token.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -23,7 +24,7 @@ export const accessLifeOf = (settings: Lives, client: ClientView, now: Date): Da
  * away.
  */
 const accessUntil = (settings: Lives, client: ClientView, now: Date): Date =>
-  new Date(now.getTime() + Math.max(accessSeconds(settings, client), 86_400) * 1000);
+  new Date(now.getTime() + Math.max(accessSeconds(settings, client), DAY_SECONDS) * 1000);
 
 interface Of {
   realm: string;

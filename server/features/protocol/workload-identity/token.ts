@@ -1,10 +1,11 @@
 // Reads and checks a workload's token: the permitted algorithms and keys, the required claims. Pure but for the
 // signature. Specification 5 rule 5; RFC 8725 §3.1 (algorithms), §3.8 (issuer and subject), §3.9 (audience).
+import { DAY_SECONDS } from '../../../contract/durations.ts';
 import { compactVerify, importJWK } from 'jose';
 import { z } from 'zod';
 
 const SKEW_SECONDS = 60;
-const LONGEST_LIFE_SECONDS = 86_400;
+const LONGEST_LIFE_SECONDS = DAY_SECONDS;
 const MOST_KEYS = 100;
 
 /** The keys of each algorithm; every other algorithm is refused, `none` and HMAC among them. */
