@@ -1,6 +1,6 @@
 // Pieces of SQL that read a token's user, with groups and with roles (direct, by group, by composite).
 // grants.ts has the statements around them. Decisions "Role", "Group".
-import { fragment } from '../db/sql.ts';
+import { fragment, type Sql } from '../db/sql.ts';
 
 /** Roles with composites resolved. */
 export interface Roles {
@@ -92,6 +92,13 @@ export const personColumns = fragment`
     from held h join role r on r.realm_id = u.realm_id and r.id = h.role_id
       left join client c on c.realm_id = r.realm_id and c.id = r.client
   ) as roles`;
+
+/** Reads a user with groups and roles. The row says whether the user is enabled. */
+export async function readPersonRow(sql: Sql, realm: string, userId: string): Promise<PersonRow | undefined> {
+  const [row] = await sql<PersonRow>`
+    select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
+  return row;
+}
 
 /** The realm's roles and the clients' roles, out of pairs of client id (null: the realm's) and name. */
 export function rolesOf(pairs: RolePairs): Roles {

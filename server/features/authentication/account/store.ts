@@ -1,7 +1,7 @@
 // SQL of what the account page and its API show to a user.
 import type { OwnApplication } from '../../../contract/account.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { type PersonRow, personColumns, rolesOf } from '../../../domain/person.ts';
+import { readPersonRow, rolesOf } from '../../../domain/person.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
 import { credentialTypes } from '../../../domain/standing.ts';
 
@@ -159,8 +159,7 @@ const MOST_APPLICATIONS = 500;
 
 /** The visible applications that the user may open. */
 export async function applicationsOf(sql: Sql, realm: string, userId: string): Promise<OwnApplication[]> {
-  const [person] = await sql<PersonRow>`
-    select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
+  const person = await readPersonRow(sql, realm, userId);
   const roles = person ? rolesOf(person.roles).realm : [];
   return sql<OwnApplication>`
     select a.name, a.display_name as "displayName", a.description, a.url, a.icon_url as "iconUrl",

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { type PersonRow, personColumns, personOf } from '../../../domain/person.ts';
+import { personOf, readPersonRow } from '../../../domain/person.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';
 import type { AuthenticatorRecord, Circumstances, Condition } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
@@ -49,8 +49,7 @@ export function createCircumstances({ sql, transact, registry, risk }: Circumsta
     );
 
   async function personWith(on: Sql, realm: string, userId: string): Promise<Circumstances['person']> {
-    const [row] = await on<PersonRow>`
-      select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
+    const row = await readPersonRow(on, realm, userId);
     return row && personOf(row);
   }
 

@@ -19,7 +19,7 @@ import type {
 import type { Lockout } from '../../../contract/user-access.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Factor, Factors } from '../../../domain/factors.ts';
-import { personOf } from '../../../domain/person.ts';
+import { personOf, readPersonRow } from '../../../domain/person.ts';
 import type { PersonStanding } from '../../../domain/standing.ts';
 import type { AuthenticatorRecord } from '../../authentication/authenticators/authenticator.ts';
 import type { Risk } from '../../authentication/risk/score.ts';
@@ -176,7 +176,7 @@ export function createSignInReports(deps: SignInReportDeps) {
   ) {
     const policy = await settingsOf(realm);
     const { tree, alias, boundBy } = await flowFor(realm, { clientId, flow });
-    const row = await store.findPerson(sql, realm, userId);
+    const row = await readPersonRow(sql, realm, userId);
     const at = now();
     const ids = (proven ?? '').split(',').map((id) => id.trim());
     const before = ids.flatMap((id): Factor[] => (id === '' ? [] : [{ authenticator: id, at: at.getTime() }]));

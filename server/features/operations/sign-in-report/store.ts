@@ -1,6 +1,5 @@
 // SQL of the sign-in report. Every statement reads a bounded number of rows by an index.
 import type { Sql } from '../../../db/sql.ts';
-import { type PersonRow, personColumns } from '../../../domain/person.ts';
 
 export interface ReportedUser {
   username: string;
@@ -20,13 +19,6 @@ export async function findUser(sql: Sql, realm: string, userId: string): Promise
         join identity_provider p on p.realm_id = l.realm_id and p.id = l.provider_id
         where l.realm_id = u.realm_id and l.user_id = u.id and p.enabled order by p.alias) as providers
     from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
-  return row;
-}
-
-/** The user with groups and roles, for conditions of flows. */
-export async function findPerson(sql: Sql, realm: string, userId: string): Promise<PersonRow | undefined> {
-  const [row] = await sql<PersonRow>`
-    select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
   return row;
 }
 

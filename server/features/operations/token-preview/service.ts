@@ -8,7 +8,7 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { TokenPreview, TokenPreviewInput } from '../../../contract/token-preview.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { type ClaimView, claimsOf, saidFor } from '../../../domain/claims.ts';
-import { type Person, type PersonRow, personColumns, personOf } from '../../../domain/person.ts';
+import { type Person, personOf, readPersonRow } from '../../../domain/person.ts';
 import { allowedResources } from '../../../domain/resource-indicators.ts';
 import { grantScopes, OFFLINE, OPENID, scopeNames, strangersAmong } from '../../../domain/scopes.ts';
 import type { Subjects } from '../../../domain/subjects.ts';
@@ -126,8 +126,7 @@ export function createTokenPreviews({ sql, clients, settings, subjects, mint, ba
     input: Input & { userId: string },
     { policy, seesGroups }: { policy: RealmSettingsDto; seesGroups: boolean },
   ): Promise<TokenPreview> {
-    const [row] = await sql<PersonRow>`
-      select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${input.userId}`;
+    const row = await readPersonRow(sql, realm, input.userId);
     if (!row) throw missing('user');
     const person = personOf(row);
     const refused = [...clientFaults(client, 'authorization_code'), ...personFaults(client, person, row.enabled)];

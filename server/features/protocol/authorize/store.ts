@@ -2,12 +2,11 @@
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { lock, type WhenLocked } from '../../../domain/grants.ts';
-import { type PersonRow, personColumns, rolesOf } from '../../../domain/person.ts';
+import { readPersonRow, rolesOf } from '../../../domain/person.ts';
 
 /** Whether the user holds one of these roles, directly or by a group or composite role. */
 export async function holdsOneOf(sql: Sql, realm: string, userId: string, roles: readonly string[]): Promise<boolean> {
-  const [row] = await sql<PersonRow>`
-    select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
+  const row = await readPersonRow(sql, realm, userId);
   return row !== undefined && rolesOf(row.roles).realm.some((role) => roles.includes(role));
 }
 

@@ -2,7 +2,7 @@
 
 import type { Sql } from '../../../db/sql.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
-import { type Person, type PersonRow, personColumns, personOf } from '../../../domain/person.ts';
+import { type Person, personOf, readPersonRow } from '../../../domain/person.ts';
 import { type Cutoffs, sessionLives } from '../../../domain/session.ts';
 
 export async function liveUser(sql: Sql, realm: string, id: string): Promise<{ username: string } | undefined> {
@@ -33,9 +33,8 @@ export async function liveFamily(
   return row;
 }
 
-/** The user for the claims. */
+/** The enabled user for the claims. */
 export async function readPerson(sql: Sql, realm: string, userId: string): Promise<Person | undefined> {
-  const [row] = await sql<PersonRow>`
-    select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;
-  return row && personOf(row);
+  const row = await readPersonRow(sql, realm, userId);
+  return row?.enabled ? personOf(row) : undefined;
 }

@@ -1,13 +1,12 @@
 // SQL of sign-ons: answered requests, users' consents, and the service providers that a session has signed in to.
 import type { Sql } from '../../../db/sql.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
-import { type Person, type PersonRow, personColumns, personOf } from '../../../domain/person.ts';
+import { type Person, personOf, readPersonRow } from '../../../domain/person.ts';
 import type { NameIdFormat } from '../../../domain/saml-names.ts';
 import type { NameId } from './name-id.ts';
 
 export async function readPerson(sql: Sql, realm: string, userId: string): Promise<Person | undefined> {
-  const [row] = await sql<PersonRow>`
-    select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
+  const row = await readPersonRow(sql, realm, userId);
   return row && personOf(row);
 }
 

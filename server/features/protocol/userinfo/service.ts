@@ -5,7 +5,7 @@
 import { USERINFO_CLAIM } from '../../../contract/claims.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { claimsOf, namedClaims, offeredTo, saidFor, sessionOf } from '../../../domain/claims.ts';
-import { type PersonRow, personColumns, personOf } from '../../../domain/person.ts';
+import { personOf, readPersonRow } from '../../../domain/person.ts';
 import { OPENID, presentScopes } from '../../../domain/scopes.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -41,10 +41,9 @@ export function createUserinfo({
       if (!isPersons(claims)) throw invalid('it is a service account’s');
       const client = await clients.view(realm, claims.client_id ?? '');
       if (!client) throw invalid('its client is gone');
-      const userId = subjects.find(realm, claims) ?? null;
-      const [row] = await sql<PersonRow>`
-        select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;
-      if (!row) throw invalid('its user is gone or disabled');
+      const userId = subjects.find(realm, claims);
+      const row = userId === undefined ? undefined : await readPersonRow(sql, realm, userId);
+      if (!row?.enabled) throw invalid('its user is gone or disabled');
       // Scopes that don't show in the token's `scope` are the client's defaults.
       const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
       const granted = presentScopes(client, [...scopes, ...hidden]);
