@@ -1,9 +1,10 @@
-// Owns: the process's counters and their text form: events in realms, HTTP requests, the process itself.
-// Does not own: serving them (features/operations/monitoring), the meaning of an outcome (each feature).
+// Owns: the process's counters and their text form: events in realms, the forwarding of the log, the process itself.
+// Does not own: HTTP requests (http/request-metric.ts), serving (features/operations/monitoring), an outcome's meaning (features).
 // Implements: specification 6.3; decisions "Monitoring" (`realm` labels are limited to realms that exist).
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, Summary } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { DomainEvent, EventType } from '../contract/events.ts';
 import { MASTER } from '../contract/realms.ts';
+import { createRequestMetric } from '../http/request-metric.ts';
 
 export type WriteOutcome = 'success' | 'denied' | 'failure';
 
@@ -37,7 +38,6 @@ const MESSAGES: Partial<Record<EventType, 'dead' | 'suppressed'>> = {
   MESSAGE_FAILED: 'dead',
   MESSAGE_SUPPRESSED: 'suppressed',
 };
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createMetrics({ histogram, realmExists, existing, forwarding, processMetrics = true }: MetricsDeps) {
   const registry = new Registry();
@@ -85,7 +85,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
     labelNames: ['realm', 'method', 'outcome'],
     registers,
   });
-  const http = histogram ? httpHistogram(registry) : httpTotals(registry);
+  const request = createRequestMetric(registry, { histogram });
 
   if (forwarding) forwardingGauges(registry, forwarding);
 
@@ -146,7 +146,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
       inRealm(realm, (label) => writes.inc({ realm: label, method, outcome })),
 
     /** Counts one answered request; `uri` is the route's pattern, never the address. */
-    request: http,
+    request,
 
     contentType: registry.contentType,
 
@@ -208,62 +208,4 @@ function forwardingGauges(registry: Registry, forwarding: () => Promise<Forwarde
   gauge('waiting', 'Audit events that the receiver has not got yet, up to 100000', ({ waiting }) => waiting);
   gauge('sent', 'Audit events that the receiver has got', ({ sent }) => sent);
   gauge('cut', 'Audit events that the receiver refused, and has without their data', ({ cut }) => cut);
-}
-
-export type CountRequest = (request: { method: string; uri: string; status: number; seconds: number }) => void;
-
-const NAME = 'http_server_requests_seconds';
-const labelNames = ['method', 'uri', 'status'];
-
-function httpHistogram(registry: Registry): CountRequest {
-  const latency = new Histogram({
-    name: NAME,
-    help: 'Latency of HTTP requests',
-    labelNames,
-    buckets: BUCKETS,
-    registers: [registry],
-  });
-  return ({ seconds, ...labels }) => latency.observe(labels, seconds);
-}
-
-/** Counts and times of requests: stored in maps during requests, and converted to one summary when metrics are scraped. */
-function httpTotals(registry: Registry): CountRequest {
-  interface Total {
-    labels: { method: string; uri: string; status: number };
-    count: number;
-    seconds: number;
-  }
-  // nested maps: a key of all three values would have to be composed and hashed for each request
-  const totals = new Map<string, Map<string, Map<number, Total>>>();
-  const summary = new Summary({
-    name: NAME,
-    help: 'HTTP requests answered, and the seconds spent on them',
-    labelNames,
-    percentiles: [],
-    registers: [registry],
-  });
-  const described = summary.get.bind(summary);
-  summary.get = async () => ({
-    ...(await described()),
-    values: [...totals.values()].flatMap((ofUri) =>
-      [...ofUri.values()].flatMap((ofMethod) =>
-        [...ofMethod.values()].flatMap(({ labels, count, seconds }) => [
-          { metricName: `${NAME}_sum`, labels, value: seconds },
-          { metricName: `${NAME}_count`, labels, value: count },
-        ]),
-      ),
-    ),
-  });
-  const first = ({ method, uri, status }: Total['labels']): Total => {
-    const ofUri = totals.get(uri) ?? new Map<string, Map<number, Total>>();
-    const ofMethod = ofUri.get(method) ?? new Map<number, Total>();
-    const total = { labels: { method, uri, status }, count: 0, seconds: 0 };
-    totals.set(uri, ofUri.set(method, ofMethod.set(status, total)));
-    return total;
-  };
-  return (request) => {
-    const total = totals.get(request.uri)?.get(request.method)?.get(request.status) ?? first(request);
-    total.count += 1;
-    total.seconds += request.seconds;
-  };
 }

@@ -3,8 +3,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { Health, Info } from '../../../contract/monitoring.ts';
-import type { CountRequest } from '../../../events/metrics.ts';
 import type {} from '../../../http/on-demand.ts';
+import type { CountRequest } from '../../../http/request-metric.ts';
 import type { HealthStatus } from './health.ts';
 import type { Monitoring } from './service.ts';
 
