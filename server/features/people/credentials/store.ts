@@ -1,6 +1,6 @@
 // SQL of credentials and of the count of failed attempts.
 import { asciiEmail } from '../../../contract/email.ts';
-import { fragment, type Sql } from '../../../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { credentialTypes, reachColumns, type StandingRow, standingColumns } from '../../../domain/standing.ts';
 
@@ -79,6 +79,16 @@ export const countPasswords = async (sql: Sql, realm: string): Promise<number> =
       select count(*)::int as people from credential where realm_id = ${realm} and type = 'password'`
   )[0]?.people ?? 0;
 
+/** Counts one more failure in the row `l`. The one that reaches `most` locks the user; after a lock the count begins anew. */
+const oneMore = ({ most, now, until }: { most: number; now: Date; until: Date }): Fragment => {
+  const failures = fragment`case when l.locked_until <= ${now} then 1 else l.failures + 1 end`;
+  return fragment`failures = ${failures}, last_failure_at = ${now},
+    locked_until = case
+      when l.locked_until > ${now} then l.locked_until
+      when ${failures} >= ${most}::int then ${until}
+    end`;
+};
+
 /**
  * Counts an attempt before its outcome is known, so that a hundred attempts at once get no more guesses than attempts in
  * sequence. The attempt that reaches `most` locks the user at once.
@@ -94,12 +104,7 @@ export async function countAttempt(
     insert into lockout as l (realm_id, user_id, failures, last_failure_at, locked_until)
     values (${realm}, ${userId}, 1, ${now}, case when ${most}::int <= 1 then ${until}::timestamptz end)
     on conflict (realm_id, user_id) do update set
-      failures = case when l.locked_until <= ${now} then 1 else l.failures + 1 end,
-      last_failure_at = ${now},
-      locked_until = case
-        when l.locked_until > ${now} then l.locked_until
-        when case when l.locked_until <= ${now} then 1 else l.failures + 1 end >= ${most}::int then ${until}
-      end
+      ${oneMore({ most, now, until })}
     returning failures`;
   return row?.failures ?? 0;
 }
@@ -120,12 +125,7 @@ export async function countCode(
     select realm_id, id, 1, ${now}, case when ${most}::int <= 1 then ${until}::timestamptz end, ${Number(ofDay)}::int, ${dayEnds}::timestamptz
     from realm_user where realm_id = ${realm} and id = ${userId}
     on conflict (realm_id, user_id) do update set
-      failures = case when l.locked_until <= ${now} then 1 else l.failures + 1 end,
-      last_failure_at = ${now},
-      locked_until = case
-        when l.locked_until > ${now} then l.locked_until
-        when case when l.locked_until <= ${now} then 1 else l.failures + 1 end >= ${most}::int then ${until}
-      end,
+      ${oneMore({ most, now, until })},
       codes = case when l.codes_until > ${now} then l.codes else 0 end + case when l.locked_until > ${now} then 0 else ${Number(ofDay)}::int end,
       codes_until = case when l.codes_until > ${now} then l.codes_until else ${dayEnds} end
     returning failures, codes, codes_until as "codesUntil"`;
