@@ -1,10 +1,11 @@
 // `realmctl get KIND [NAME]`: lists and single objects, as tables for users and as data for programs.
-import { durationIn } from '../durations.ts';
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { ManagedBy } from '../../server/contract/managed-by.ts';
 import { list as words } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
+import { durationIn } from '../durations.ts';
 import { Interrupted, Refused } from '../faults.ts';
 import { kinds } from '../kind-table.ts';
 import type { Filter, Kind, Row, Scope } from '../kinds.ts';

@@ -1,6 +1,5 @@
 // `realmctl hold`, `realmctl unhold`: keep what a document manages as it is for an emergency edit, and end that.
 
-import { durationIn } from '../durations.ts';
 import { allRows } from '../../server/contract/client.ts';
 import { HOUR_MS } from '../../server/contract/durations.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { time } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { heldText } from '../configuration-kinds.ts';
+import { durationIn } from '../durations.ts';
 import { Refused } from '../faults.ts';
 import { addOutput, type Format, plain, print, writeLine } from '../output.ts';
 

@@ -1,8 +1,9 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
-import { DAY_SECONDS } from './durations.ts';
+
 import { z } from 'zod';
 import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
 import { clientForm } from './client-form.ts';
+import { DAY_SECONDS } from './durations.ts';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { anyObject, ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, text } from './names.ts';
 import { GrantType } from './oauth.ts';

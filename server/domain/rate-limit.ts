@@ -2,6 +2,7 @@
 // Each replica counts in process; lockout (features/people/credentials) counts for all replicas.
 import { network } from '../http/network.ts';
 import { createSemaphore } from '../schedule/semaphore.ts';
+import { isWithin } from '../schedule/window.ts';
 
 const MAX_ADDRESSES = 20_000;
 /** Concurrent attempts of one address in one realm: enough for an office, and few enough to leave room for other addresses. */
@@ -22,35 +23,34 @@ export function createRateLimit({
   windowMs?: number;
   now: () => Date;
 }) {
-  const windows = new Map<string, { used: number; until: number }>();
+  const windows = new Map<string, { used: number; from: number }>();
   const inTurnOfRealm = createSemaphore({ perKey: AT_ONCE });
   const inTurnOfAddress = createSemaphore({ perKey: AT_ONCE_ANYWHERE });
   const sweep = (at: number) => {
-    for (const [key, entry] of windows) if (entry.until <= at) windows.delete(key);
+    for (const [key, { from }] of windows) if (!isWithin(from, at, windowMs)) windows.delete(key);
     // Map keeps insertion order: the oldest windows go first
     for (const key of windows.keys()) {
       if (windows.size <= MAX_ADDRESSES) return;
       windows.delete(key);
     }
   };
-  /** The address's open window. After a clock was set back, a window that ends too late is not open. */
   function openWindow(address: string, at: number) {
     const found = windows.get(network(address));
-    return found && found.until > at && found.until <= at + windowMs ? found : undefined;
+    return found && isWithin(found.from, at, windowMs) ? found : undefined;
   }
   function windowOf(address: string, at: number) {
     const open = openWindow(address, at);
     if (open) return open;
     const key = network(address);
-    const fresh = { used: 0, until: at + windowMs };
+    const fresh = { used: 0, from: at };
     windows.delete(key);
     windows.set(key, fresh);
     if (windows.size > MAX_ADDRESSES) sweep(at);
     return fresh;
   }
   /** @returns the seconds to wait if no attempt is left */
-  const toWait = ({ used, until }: { used: number; until: number }, at: number): number | undefined =>
-    used >= limit ? Math.ceil((until - at) / 1000) : undefined;
+  const toWait = ({ used, from }: { used: number; from: number }, at: number): number | undefined =>
+    used >= limit ? Math.ceil((from + windowMs - at) / 1000) : undefined;
   return {
     /** Counts an attempt. @returns undefined, or the seconds to wait if no attempt is left */
     take(address: string): number | undefined {

@@ -6,6 +6,7 @@ import type { By, DomainEvent } from '../contract/events.ts';
 import { sha256 } from '../crypto/tokens.ts';
 import { network } from '../http/network.ts';
 import type { OAuthError } from '../http/oauth-error.ts';
+import { isWithin } from '../schedule/window.ts';
 
 const WINDOW_MS = 60_000;
 const MOST = 20;
@@ -13,7 +14,7 @@ const MOST_OF_A_KIND = 5;
 const MAX_WINDOWS = 20_000;
 
 interface Window {
-  until: number;
+  from: number;
   /** Whether the window counts one kind only. */
   kind: boolean;
   seen: number;
@@ -42,7 +43,7 @@ export function createRefusals({ record, now }: { record(event: DomainEvent): vo
   function closeEnded(): void {
     const at = now().getTime();
     for (const [key, window] of windows) {
-      if (window.until > at && windows.size <= MAX_WINDOWS) break;
+      if (isWithin(window.from, at, WINDOW_MS) && windows.size <= MAX_WINDOWS) break;
       close(key, window);
     }
     clearTimeout(timer);
@@ -56,12 +57,12 @@ export function createRefusals({ record, now }: { record(event: DomainEvent): vo
       const key = `${event.realm} ${event.type} ${network(event.by.ipAddress ?? '')} ${apart}`;
       const at = now().getTime();
       let window = windows.get(key);
-      if (window && window.until <= at) {
+      if (window && !isWithin(window.from, at, WINDOW_MS)) {
         close(key, window);
         window = undefined;
       }
       if (!window) {
-        window = { until: at + WINDOW_MS, kind: kind !== undefined, seen: 0, last: event };
+        window = { from: at, kind: kind !== undefined, seen: 0, last: event };
         windows.set(key, window);
         if (timer === undefined || windows.size > MAX_WINDOWS) closeEnded();
       }

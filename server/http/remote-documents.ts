@@ -2,6 +2,7 @@
 // the outbound guard and renewed in doubt, with a cool-down.
 import { isLoopback } from '../contract/names.ts';
 import { makeRoom } from '../db/cache.ts';
+import { isWithin } from '../schedule/window.ts';
 import type { Outbound } from './outbound.ts';
 
 const KEPT_MS = 600_000;
@@ -56,21 +57,21 @@ export function createRemoteDocuments({
     return entry.keys;
   }
 
-  const age = (entry: Entry) => now().getTime() - entry.fetchedAt;
+  const isYounger = ({ fetchedAt }: Entry, ms: number) => isWithin(fetchedAt, now().getTime(), ms);
 
   return {
     async get(uri: string): Promise<unknown> {
       const entry = entries.get(uri);
-      if (!entry || age(entry) > KEPT_MS) return fetched(uri);
+      if (!entry || !isYounger(entry, KEPT_MS)) return fetched(uri);
       return entry.keys.catch((error: unknown) => {
-        if (age(entry) > COOL_DOWN_MS) return fetched(uri);
+        if (!isYounger(entry, COOL_DOWN_MS)) return fetched(uri);
         throw error;
       });
     },
     /** Fetches the document again: at once for the first unknown key, for others after the cool-down. */
     async renewed(uri: string): Promise<unknown> {
       const entry = entries.get(uri);
-      return entry && (!entry.onDoubt || age(entry) > COOL_DOWN_MS) ? fetched(uri, true) : undefined;
+      return entry && !(entry.onDoubt && isYounger(entry, COOL_DOWN_MS)) ? fetched(uri, true) : undefined;
     },
   };
 }

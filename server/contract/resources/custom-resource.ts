@@ -1,8 +1,9 @@
 // The common part of the custom resources: references to Secrets, drift policy, status and its conditions.
 // No defaults in a spec: the API server would write them into the object, and an omitted setting would look managed.
 // Decisions "Custom resources"; conditions as kstatus reads them.
-import { DAY_SECONDS } from '../durations.ts';
+
 import { z } from 'zod';
+import { DAY_SECONDS } from '../durations.ts';
 import { RealmName } from '../names.ts';
 
 export const GROUP = 'realmkeeper.dev';

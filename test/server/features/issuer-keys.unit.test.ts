@@ -66,6 +66,22 @@ describe("an issuer's keys", () => {
     expect(kids(await keys.get(SOURCE))).toEqual(['b']);
   });
 
+  test('are fetched anew after a clock was set back by an hour, and asked for again where they could not be had', async () => {
+    const { keys, asked, pages, pass } = world(pagesOf(ISSUER, `${ISSUER}/keys`, ['a']));
+    pass(3_600_000);
+    await keys.renewed(SOURCE);
+    pass(-3_600_000);
+    pages[`${ISSUER}/keys`] = { keys: [{ kty: 'RSA', kid: 'b' }] };
+    expect(kids(await keys.renewed(SOURCE))).toEqual(['b']);
+    expect(asked).toHaveLength(4);
+    const away = world({});
+    away.pass(3_600_000);
+    await expect(away.keys.get(SOURCE)).rejects.toThrow('unreachable');
+    away.pass(-3_600_000);
+    Object.assign(away.pages, pagesOf(ISSUER, `${ISSUER}/keys`, ['a']));
+    expect(kids(await away.keys.get(SOURCE))).toEqual(['a']);
+  });
+
   test('that could not be had are asked for again a little later', async () => {
     const { keys, asked, pages, pass } = world({});
     await expect(keys.get(SOURCE)).rejects.toThrow('unreachable');

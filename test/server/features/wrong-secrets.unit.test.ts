@@ -34,3 +34,12 @@ test('names that one address invents close no other address and no other realm',
   expect(refused('billing', 'a', { address: '198.51.100.1' })).toBe(false);
   expect(refused('billing', 'a', { realm: 'other' })).toBe(false);
 });
+
+test('after a clock was set back by an hour nothing counts for an hour more', () => {
+  const { refused, after } = counted();
+  after(3_600_000);
+  for (let i = 0; i < 10; i++) refused('billing', `guess ${i}`);
+  expect(refused('billing', 'one more')).toBe(true);
+  after(-3_600_000);
+  expect(refused('billing', 'one more')).toBe(false);
+});

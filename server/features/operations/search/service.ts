@@ -52,14 +52,11 @@ function hitsOf(rows: readonly store.HitRow[]): SearchHit[] {
 
 export function createSearch({ sql }: { sql: Sql }) {
   return {
-    async find(
-      principal: Principal,
-      { q, realm, kinds = searchKinds, limit }: z.output<typeof search.query>,
-    ): Promise<SearchResult> {
+    async find(principal: Principal, { q, realm, kinds, limit }: z.output<typeof search.query>): Promise<SearchResult> {
       const anywhere = await store.hasTrigrams(sql);
       const result: SearchResult = { hits: [], more: [], notSearched: [] };
       const places = new Map<SearchKind, store.Visible>();
-      for (const kind of searchKinds.filter((one) => kinds.includes(one))) {
+      for (const kind of searchKinds.filter((one) => kinds?.includes(one) ?? true)) {
         const visible = visibleTo(principal, kind, realm);
         if (!visible) continue;
         const several = visible.realms === 'all' || visible.realms.length + (visible.limited ? 1 : 0) > 1;

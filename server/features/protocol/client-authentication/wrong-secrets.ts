@@ -3,6 +3,7 @@
 // unknown names.
 import { sha256 } from '../../../crypto/tokens.ts';
 import { inRealm } from '../../../domain/rate-limit.ts';
+import { isWithin } from '../../../schedule/window.ts';
 
 /** The most different wrong values for one client from one address. */
 const MOST = 10;
@@ -16,8 +17,8 @@ const MAX_WINDOWS = 20_000;
 
 interface Window {
   /** The address within its realm. */
-  from: string;
-  until: number;
+  address: string;
+  from: number;
   /** Digests of values that are wrong, or are still being checked. */
   tried: Set<string>;
 }
@@ -27,15 +28,15 @@ export function createWrongSecrets({ now }: { now: () => Date }) {
   const windows = new Map<string, Window>();
   const names = new Map<string, number>();
 
-  function drop(key: string, { from }: Window): void {
+  function drop(key: string, { address }: Window): void {
     windows.delete(key);
-    const left = (names.get(from) ?? 0) - 1;
-    if (left > 0) names.set(from, left);
-    else names.delete(from);
+    const left = (names.get(address) ?? 0) - 1;
+    if (left > 0) names.set(address, left);
+    else names.delete(address);
   }
   function sweep(at: number): void {
     for (const [key, window] of windows) {
-      if (window.until > at && windows.size <= MAX_WINDOWS) return;
+      if (isWithin(window.from, at, WINDOW_MS) && windows.size <= MAX_WINDOWS) return;
       drop(key, window);
     }
   }
@@ -45,23 +46,23 @@ export function createWrongSecrets({ now }: { now: () => Date }) {
      * Counts a try before its result is known, so that concurrent tries get no more than sequential ones.
      * @returns `hold`, to call if the value was right; or `wait`, in how many seconds the next try is allowed
      */
-    take(realm: string, clientId: string, address: string, digest: Buffer): { hold(): void } | { wait: number } {
+    take(realm: string, clientId: string, ip: string, digest: Buffer): { hold(): void } | { wait: number } {
       const at = now().getTime();
       sweep(at);
-      const from = inRealm(realm, address);
+      const address = inRealm(realm, ip);
       // a digest, because a sent name can have any length
-      const key = sha256(`${from} ${clientId}`).toString('base64url');
+      const key = sha256(`${address} ${clientId}`).toString('base64url');
       let window = windows.get(key);
       if (!window) {
-        const known = names.get(from) ?? 0;
+        const known = names.get(address) ?? 0;
         if (known >= MOST_NAMES) return { wait: WINDOW_MS / 1000 };
-        window = { from, until: at + WINDOW_MS, tried: new Set() };
+        window = { address, from: at, tried: new Set() };
         windows.set(key, window);
-        names.set(from, known + 1);
+        names.set(address, known + 1);
       }
-      const { tried, until } = window;
+      const { tried, from } = window;
       const value = digest.toString('base64url');
-      if (!tried.has(value) && tried.size >= MOST) return { wait: Math.ceil((until - at) / 1000) };
+      if (!tried.has(value) && tried.size >= MOST) return { wait: Math.ceil((from + WINDOW_MS - at) / 1000) };
       tried.add(value);
       return { hold: () => void tried.delete(value) };
     },

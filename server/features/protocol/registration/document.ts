@@ -1,7 +1,8 @@
 // A client's metadata document, as fetched: its client, the members that apply here, and how long it is fresh. Pure.
 // draft-ietf-oauth-client-id-metadata-document; RFC 9111 §4.2.
-import { DAY_SECONDS, HOUR_SECONDS } from '../../../contract/durations.ts';
+
 import { z } from 'zod';
+import { DAY_SECONDS, HOUR_SECONDS } from '../../../contract/durations.ts';
 import type { Provisioning } from '../../../contract/provisioning.ts';
 import { ClientMetadata } from '../../../contract/registration.ts';
 import { jsonFault } from '../../../http/json-body.ts';

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { makeRoom } from '../../../db/cache.ts';
 import type { Outbound } from '../../../http/outbound.ts';
+import { isWithin } from '../../../schedule/window.ts';
 import { type ForeignKey, ForeignKeySet } from './token.ts';
 
 const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
@@ -27,8 +28,9 @@ export interface Source {
 }
 interface Entry {
   keys: Promise<readonly ForeignKey[]>;
-  /** When the next use fetches the keys again. */
-  until: number;
+  fetchedAt: number;
+  /** For so long; the next use after it fetches the keys again. */
+  keptMs: number;
 }
 
 export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>; now(): Date }) {
@@ -61,10 +63,10 @@ export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, '
     return read.data;
   }
 
-  function keep(source: Source, keys: Promise<readonly ForeignKey[]>, forMs: number): Entry {
+  function keep(source: Source, keys: Promise<readonly ForeignKey[]>): Entry {
     makeRoom(entries, MOST_ISSUERS);
     makeRoom(renewedAt, MOST_ISSUERS);
-    const entry: Entry = { keys, until: now().getTime() + forMs };
+    const entry: Entry = { keys, fetchedAt: now().getTime(), keptMs: KEPT_MS };
     entries.set(keyOf(source), entry);
     return entry;
   }
@@ -72,10 +74,10 @@ export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, '
   return {
     async get(source: Source): Promise<readonly ForeignKey[]> {
       const found = entries.get(keyOf(source));
-      if (found && now().getTime() < found.until) return found.keys;
-      const entry = keep(source, download(source), KEPT_MS);
+      if (found && isWithin(found.fetchedAt, now().getTime(), found.keptMs)) return found.keys;
+      const entry = keep(source, download(source));
       entry.keys.catch(() => {
-        entry.until = now().getTime() + FAILURE_MS;
+        Object.assign(entry, { fetchedAt: now().getTime(), keptMs: FAILURE_MS });
       });
       return entry.keys;
     },
@@ -87,10 +89,10 @@ export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, '
     async renewed(source: Source): Promise<readonly ForeignKey[] | undefined> {
       const key = keyOf(source);
       const at = now().getTime();
-      if (at - (renewedAt.get(key) ?? Number.NEGATIVE_INFINITY) < COOL_DOWN_MS) return undefined;
+      if (isWithin(renewedAt.get(key) ?? Number.NEGATIVE_INFINITY, at, COOL_DOWN_MS)) return undefined;
       renewedAt.set(key, at);
       const keys = await download(source);
-      keep(source, Promise.resolve(keys), KEPT_MS);
+      keep(source, Promise.resolve(keys));
       return keys;
     },
   };

@@ -1,8 +1,9 @@
 // Reads and checks a workload's token: the permitted algorithms and keys, the required claims. Pure but for the
 // signature. Specification 5 rule 5; RFC 8725 §3.1 (algorithms), §3.8 (issuer and subject), §3.9 (audience).
-import { DAY_SECONDS } from '../../../contract/durations.ts';
+
 import { compactVerify, importJWK } from 'jose';
 import { z } from 'zod';
+import { DAY_SECONDS } from '../../../contract/durations.ts';
 
 const SKEW_SECONDS = 60;
 const LONGEST_LIFE_SECONDS = DAY_SECONDS;
