@@ -17,6 +17,7 @@ import { importRealm } from '../../../server/contract/transfer.ts';
 import { listUsers, setPassword } from '../../../server/contract/users.ts';
 import { selfSigned } from '../../../server/crypto/certificate.ts';
 import { newId } from '../../../server/crypto/ids.ts';
+import { pem } from '../../../server/features/configuration/saml-clients/certificates.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { asOperator, realmctl, withOperator } from '../../support/realmctl.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
@@ -175,19 +176,18 @@ test('what ends soon is listed, the soonest first, of the kinds that the caller 
     'agent-review',
   ]);
   expect(await kinds({ limit: 2 })).toEqual(['client-secret', 'scim-token']);
-  expect(await kinds({ days: 3650 }, of('users-alone'))).toEqual(['invitation']);
+  expect(await kinds({ days: 3650 }, of('users-alone'))).toEqual(['scim-token', 'invitation']);
   await expect(kinds({}, of('zebra-desk'))).rejects.toMatchObject(forbidden);
   for (const realm of ['umbrella', 'nowhere'])
     await expect(of('realm-viewer').call(listExpiring, { params: { realm } })).rejects.toMatchObject(forbidden);
   await expect(admin.call(listExpiring, { params: { realm: 'nowhere' } })).rejects.toMatchObject({ status: 404 });
 });
 
-/** Base64 DER, as metadata has it. */
 async function certificateUntil(until: Date): Promise<string> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const spki = publicKey.export({ type: 'spki', format: 'der' });
   const input = { name: 'wiki', serial: newId(), publicKey: spki, privateKey, from: new Date(0), until };
-  return (await selfSigned(input)).toString('base64');
+  return pem((await selfSigned(input)).toString('base64'));
 }
 
 test('a former client secret is listed for a week after its end, and then no more', async () => {
