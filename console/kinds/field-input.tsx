@@ -8,17 +8,8 @@ import { ListField } from '../ui/list-field.tsx';
 import type { Row } from './entry.ts';
 import type { Field } from './fields.ts';
 import { ReferenceField, ReferencesField } from './reference-field.tsx';
-import {
-  ColourField,
-  DurationField,
-  itemName,
-  JsonField,
-  MapField,
-  SecretField,
-  TimeField,
-  textsOf,
-} from './value-inputs.tsx';
-import { labelOf } from './words.ts';
+import { ColourField, DurationField, JsonField, MapField, SecretField, TimeField, textsOf } from './value-inputs.tsx';
+import { itemName, labelOf } from './words.ts';
 
 export interface InputContext {
   realm: string;

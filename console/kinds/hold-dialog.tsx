@@ -13,7 +13,7 @@ import { say } from '../ui/toast.tsx';
 import { curlOf, word } from './commands.ts';
 import type { Holdable } from './managed.tsx';
 import { faultsOf } from './plan.ts';
-import { labelOf } from './words.ts';
+import { inSentence, labelOf } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -110,7 +110,7 @@ export function HoldDialog({
               {things.map((thing) => (
                 <Checkbox
                   key={idOf(thing)}
-                  label={thing.key ?? `All: ${labelOf(thing.kind).toLowerCase()}`}
+                  label={thing.key ?? `All: ${inSentence(labelOf(thing.kind))}`}
                   isSelected={chosen.has(idOf(thing))}
                   onChange={(on) => {
                     const next = new Set(chosen);

@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
-import { useLocation, useSearchParams } from 'wouter';
 import { call } from '../api/client.ts';
 import { keyOf } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
@@ -10,6 +9,7 @@ import type { PageProps } from '../pages/page.ts';
 import { inRealm, realmAddress } from '../shell/addresses.ts';
 import { AsCommand } from '../ui/as-command.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
+import { useFilters } from '../ui/filters.ts';
 import { Find } from '../ui/find.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Page } from '../ui/page.tsx';
@@ -66,28 +66,19 @@ export function KindList({ entry, params: { realm, clientId } }: PageProps & { e
 
 /** The list alone, for a tab of another page too. @param of the id of the client whose objects they are */
 export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: string; of?: string | undefined }) {
-  const [path, navigate] = useLocation();
-  const [search] = useSearchParams();
+  const filters = useFilters();
   const may = useMay();
   const loaded = useKind(entry);
-  const q = search.get('q') ?? '';
-  const cursor = search.get('cursor') ?? undefined;
-  const chosen = search.get('columns')?.split(',') ?? keptColumns(entry.section);
-  const address = (changes: Record<string, string | undefined>): string => {
-    const next = new URLSearchParams(search);
-    for (const [name, value] of Object.entries(changes)) {
-      if (value === undefined || value === '') next.delete(name);
-      else next.set(name, value);
-    }
-    return next.size > 0 ? `${path}?${next}` : path;
-  };
+  const q = filters.get('q');
+  const cursor = filters.get('cursor');
+  const chosen = filters.get('columns') ? filters.get('columns').split(',') : keptColumns(entry.section);
   const list = loaded?.routes.list;
   const input = {
     params: { realm, ...(of !== undefined && { clientId: of }) },
     query: {
       limit: PAGE_ROWS,
       ...(list && askingManagers(list)),
-      ...(cursor !== undefined && { cursor }),
+      ...(cursor !== '' && { cursor }),
       ...(entry.searches && q !== '' && { q }),
     },
   };
@@ -104,7 +95,7 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
   const found = (answer?.body ?? []) as Row[];
   const columns = columnsOf(entry, chosen);
   const shown = found.some((row) => managedOf(row)) ? [...columns, MANAGER_COLUMN] : columns;
-  const isWhole = q === '' && cursor === undefined;
+  const isWhole = q === '' && cursor === '';
   if (rows.error && !answer) return <ProblemNote problem={rows.error} retry={() => void rows.refetch()} />;
   return (
     <div className="list">
@@ -113,7 +104,7 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
           <Find
             label={`Find ${entry.many}`}
             value={q}
-            onChange={(text) => navigate(address({ q: text, cursor: undefined }), { replace: true })}
+            onChange={(text) => filters.set({ q: text, cursor: undefined })}
           />
         )}
         <div className="spread">
@@ -122,7 +113,7 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
             chosen={columns.map(({ id }) => id)}
             onChange={(fields) => {
               localStorage.setItem(`realmkeeper.columns.${entry.section}`, fields.join(','));
-              navigate(address({ columns: fields.join(',') }), { replace: true });
+              filters.set({ columns: fields.join(',') });
             }}
           />
         </div>
@@ -159,14 +150,7 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
         />
       )}
       {answer && found.length > 0 && (
-        <Pager
-          shown={found.length}
-          total={q === '' ? answer.total : undefined}
-          first={cursor === undefined ? undefined : address({ cursor: undefined })}
-          next={
-            answer.nextCursor === undefined ? undefined : address({ cursor: decodeURIComponent(answer.nextCursor) })
-          }
-        />
+        <Pager shown={found.length} total={q === '' ? answer.total : undefined} nextCursor={answer.nextCursor} />
       )}
     </div>
   );

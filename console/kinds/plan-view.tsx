@@ -2,7 +2,7 @@
 import { Badge } from '../ui/badge.tsx';
 import { Note } from '../ui/state.tsx';
 import type { Plan } from './plan.ts';
-import { labelOf } from './words.ts';
+import { inSentence, labelOf } from './words.ts';
 
 const shown = (value: unknown): string =>
   value === undefined || value === null
@@ -32,7 +32,7 @@ export function PlanChanges({ changes }: { changes: Plan['changes'] }) {
           <p>
             <Badge tone={actions[action][1]}>{actions[action][0]}</Badge>
             <span>
-              {labelOf(kind).toLowerCase()} <bdi>{key}</bdi>
+              {inSentence(labelOf(kind))} <bdi>{key}</bdi>
             </span>
           </p>
           <div className="plan-fields">
@@ -91,7 +91,7 @@ export function PlanView({ plan }: { plan: Plan }) {
       ))}
       {kept.map(({ kind, key }) => (
         <Note key={`${kind} ${key}`}>
-          The {labelOf(kind).toLowerCase()} <bdi>{key}</bdi> stays, because something else needs it.
+          The {inSentence(labelOf(kind))} <bdi>{key}</bdi> stays, because something else needs it.
         </Note>
       ))}
       {changes.length === 0 ? <p className="soft">Nothing changes.</p> : <PlanChanges changes={changes} />}

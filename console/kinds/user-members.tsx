@@ -5,12 +5,12 @@ import type { LightRoute } from '../api/light.ts';
 import { queryClient, useRead, useWrite } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
 import { inRealm } from '../shell/addresses.ts';
-import { useAddress } from '../ui/address.ts';
 import { AsCommand } from '../ui/as-command.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { useFilters } from '../ui/filters.ts';
 import { Pager } from '../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../ui/state.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
@@ -63,13 +63,12 @@ export interface UserMembersProps<T extends MemberRow> {
 export function UserMembers<T extends MemberRow>(props: UserMembersProps<T>) {
   const { realm, id, name, one, routes, more = [], isWriter, empty } = props;
   const may = useMay();
-  const address = useAddress();
-  const cursor = address.get('cursor');
+  const cursor = useFilters().get('cursor');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [asks, setAsks] = useState<'add' | 'remove'>();
   const members = useRead(
     routes.list,
-    { params: { realm, id }, query: { limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) } },
+    { params: { realm, id }, query: { limit: PAGE_ROWS, ...(cursor !== '' && { cursor }) } },
     { keep: true },
   );
   const rows = (members.data?.body ?? []) as T[];
@@ -96,7 +95,7 @@ export function UserMembers<T extends MemberRow>(props: UserMembersProps<T>) {
       {members.error && <ProblemNote problem={members.error} retry={() => void members.refetch()} />}
       {!members.data ? (
         !members.error && <Loading lines={5} />
-      ) : rows.length === 0 && cursor === undefined ? (
+      ) : rows.length === 0 && cursor === '' ? (
         <div className="panel">
           <Empty icon="user" title={empty.title}>
             <p>{empty.words}</p>
@@ -113,12 +112,7 @@ export function UserMembers<T extends MemberRow>(props: UserMembersProps<T>) {
             {...(isWriter && { selected, onSelect: setSelected })}
             stale={members.isPlaceholderData}
           />
-          <Pager
-            shown={rows.length}
-            total={members.data.total}
-            first={cursor === undefined ? undefined : address.to({ cursor: null })}
-            next={nextCursor === undefined ? undefined : address.to({ cursor: decodeURIComponent(nextCursor) })}
-          />
+          <Pager shown={rows.length} total={members.data.total} nextCursor={nextCursor} />
         </>
       )}
       {asks === 'add' && <Add {...props} onClose={() => setAsks(undefined)} />}

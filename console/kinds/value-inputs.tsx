@@ -7,12 +7,9 @@ import { Help } from '../ui/help.tsx';
 import { DURATION_UNITS, unitOf } from '../ui/time.tsx';
 import type { Row } from './entry.ts';
 import type { Field, FieldType } from './fields.ts';
+import { itemName } from './words.ts';
 
 export const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
-/** `Redirect URIs` → `redirect URI` */
-export const itemName = (label: string): string =>
-  (label.charAt(0).toLowerCase() + label.slice(1)).replace(/ies$/, 'y').replace(/s$/, '');
-
 type Words = {
   label: string;
   help?: ReactNode;
@@ -166,6 +163,13 @@ export function JsonField({
   );
 }
 
+interface Entry {
+  /** It stays while the name is typed, and the lines before it go. */
+  id: number;
+  name: string;
+  one: unknown;
+}
+
 export function MapField({
   field,
   value,
@@ -181,12 +185,20 @@ export function MapField({
   isDisabled: boolean;
   fault: string | undefined;
 }) {
-  const [entries, setEntries] = useState<readonly [string, unknown][]>(() => Object.entries(value));
-  const set = (next: readonly [string, unknown][]) => {
+  const [entries, setEntries] = useState<readonly Entry[]>(() =>
+    Object.entries(value).map(([name, one], id) => ({ id, name, one })),
+  );
+  const set = (next: readonly Entry[]) => {
     setEntries(next);
-    onChange(Object.fromEntries(next.filter(([name]) => name !== '')));
+    onChange(Object.fromEntries(next.filter(({ name }) => name !== '').map(({ name, one }) => [name, one])));
   };
-  const change = (at: number, entry: [string, unknown]) => set(entries.map((one, i) => (i === at ? entry : one)));
+  const change = (at: number, changes: Partial<Entry>) =>
+    set(entries.map((entry) => (entry.id === at ? { ...entry, ...changes } : entry)));
+  const added = (): Entry => ({
+    id: Math.max(-1, ...entries.map(({ id }) => id)) + 1,
+    name: '',
+    one: of.is === 'list' ? [] : '',
+  });
   const asText = (one: unknown): string => (of.is === 'list' ? textsOf(one).join(', ') : String(one ?? ''));
   const asValue = (text: string): unknown =>
     of.is === 'list'
@@ -200,15 +212,15 @@ export function MapField({
   return (
     <FieldSet label={field.label} help={field.help && <Help text={field.help} />} fault={fault}>
       <div className="items">
-        {entries.map(([name, one], at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place
-          <div key={at} className="item">
+        {isDisabled && entries.length === 0 && <span className="none">none</span>}
+        {entries.map(({ id, name, one }, at) => (
+          <div key={id} className="item">
             <input
               className="input"
               aria-label={`Name ${at + 1}`}
               placeholder="Name"
               value={name}
-              onChange={({ target }) => change(at, [target.value, one])}
+              onChange={({ target }) => change(id, { name: target.value })}
               disabled={isDisabled}
             />
             <input
@@ -216,21 +228,22 @@ export function MapField({
               aria-label={`Value of ${name}`}
               placeholder={of.is === 'list' ? 'Values, between commas' : 'Value'}
               defaultValue={asText(one)}
-              onChange={({ target }) => change(at, [name, asValue(target.value)])}
+              onChange={({ target }) => change(id, { one: asValue(target.value) })}
               disabled={isDisabled}
               dir="auto"
             />
-            <IconButton
-              label={`Remove ${name}`}
-              icon="close"
-              isDisabled={isDisabled}
-              onPress={() => set(entries.filter((_, i) => i !== at))}
-            />
+            {!isDisabled && (
+              <IconButton
+                label={`Remove ${name}`}
+                icon="close"
+                onPress={() => set(entries.filter((entry) => entry.id !== id))}
+              />
+            )}
           </div>
         ))}
         {!isDisabled && (
           <div>
-            <Button small icon="add" onPress={() => set([...entries, ['', of.is === 'list' ? [] : '']])}>
+            <Button small icon="add" onPress={() => set([...entries, added()])}>
               Add {itemName(field.label)}
             </Button>
           </div>

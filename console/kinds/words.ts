@@ -2,14 +2,33 @@
 
 /** Words that are written in capitals. */
 const CAPITALS =
-  /\b(url|uri|id|ttl|jwks|jwt|pkce|mfa|sms|html|css|sp|idp|acr|dn|ldap|tls|scim|saml|api|dpop|otp|sso|iss)\b/gi;
+  /\b(acr|api|ca|css|dn|dpop|html|http|id|ip|iss|json|jwks|jwt|ldap|mfa|otp|pkce|saml|scim|sms|sp|sso|tls|ttl|uri|url|uuid)\b/gi;
+const WHOLE: Readonly<Record<string, string>> = {
+  alg: 'algorithm',
+  auth: 'authentication',
+  env: 'environment',
+  idp: 'IdP',
+  tos: 'terms of service',
+};
 /** `redirectUris` → `Redirect URIs` */
 export function labelOf(name: string): string {
   const words = name
     .replace(/Seconds$/, '')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
+    .replaceAll(/\b(alg|auth|env|idp|tos)\b/g, (word) => WHOLE[word] ?? word)
     .replaceAll(CAPITALS, (word) => word.toUpperCase())
     .replaceAll(/\b(uri|url|id)s\b/g, (word) => `${word.slice(0, -1).toUpperCase()}s`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** A label within a sentence: `SAML clients` and `IdP` stay, `Redirect URIs` begins small. */
+export const inSentence = (label: string): string =>
+  /^\p{Lu}[\p{Ll}\p{P}\d]*(\s|$)/u.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label;
+
+/** What one line of a list of these is: `Redirect URIs` → `redirect URI`, `Policies` → `policy` */
+export const itemName = (label: string): string => {
+  const words = inSentence(label);
+  if (/ies$/.test(words)) return words.replace(/ies$/, 'y');
+  return words.replace(/sses$/, 'ss').replace(/([^s])s$/, '$1');
+};

@@ -6,6 +6,7 @@ import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { minimalSetup } from 'codemirror';
 import { useEffect, useRef } from 'react';
+import { highlight } from './highlight.ts';
 
 export interface EditorProps {
   /** What is edited, for screen readers. */
@@ -47,6 +48,7 @@ export default function CodeMirror({ label, value, onChange, language, isReadOnl
       state: EditorState.create({
         doc: value,
         extensions: [
+          highlight,
           minimalSetup,
           languages[language](),
           theme,

@@ -1,4 +1,4 @@
-// A question before something that can't be taken back.
+// A question before a change that can't be taken back, or that ends sessions.
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -8,6 +8,8 @@ export function Confirm({
   title,
   action,
   busy,
+  isDisabled = false,
+  danger = true,
   problem,
   onConfirm,
   onClose,
@@ -18,6 +20,8 @@ export function Confirm({
   /** The words of the button. */
   action: string;
   busy: boolean;
+  isDisabled?: boolean;
+  danger?: boolean;
   problem: unknown;
   onConfirm: () => void;
   onClose: () => void;
@@ -34,14 +38,14 @@ export function Confirm({
         <>
           {more}
           <Button onPress={onClose}>Cancel</Button>
-          <Button variant="danger primary" isDisabled={busy} onPress={onConfirm}>
-            {action}
+          <Button variant={danger ? 'danger primary' : 'primary'} isDisabled={busy || isDisabled} onPress={onConfirm}>
+            {busy ? 'Asking the server…' : action}
           </Button>
         </>
       }
     >
-      {problem ? <ProblemNote problem={problem} /> : null}
       {children}
+      {problem ? <ProblemNote problem={problem} /> : null}
     </Dialog>
   );
 }

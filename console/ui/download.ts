@@ -1,6 +1,6 @@
 // Files that the browser saves, made of what a page has read.
 
-export function saveFile(name: string, text: string, type: string): void {
+export function saveFile(name: string, text: string, type = 'application/json'): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');
   link.href = url;

@@ -32,6 +32,7 @@ export function ListField({
   return (
     <FieldSet {...words}>
       <div className="items">
+        {isDisabled && value.length === 0 && <span className="none">none</span>}
         {value.map((text, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place
           <div key={at} className="item">
@@ -47,12 +48,13 @@ export function ListField({
               onChange={({ target }) => set(at, target.value)}
               onKeyDown={(event) => pressed(event, at)}
             />
-            <IconButton
-              label={`Remove ${item} ${at + 1}`}
-              icon="close"
-              isDisabled={isDisabled}
-              onPress={() => onChange(value.filter((_, i) => i !== at))}
-            />
+            {!isDisabled && (
+              <IconButton
+                label={`Remove ${item} ${at + 1}`}
+                icon="close"
+                onPress={() => onChange(value.filter((_, i) => i !== at))}
+              />
+            )}
           </div>
         ))}
         {!isDisabled && (

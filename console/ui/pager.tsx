@@ -1,31 +1,36 @@
 // Keyset paging: the next page has a cursor, which is in the address; "back" goes to the page before.
 import { ButtonLink } from './button.tsx';
+import { cursorOf, useFilters } from './filters.ts';
 
 export function Pager({
   shown,
   total,
-  first,
-  next,
+  nextCursor,
+  filter = 'cursor',
 }: {
   /** How many rows this page has. */
   shown: number;
-  total: number | undefined;
-  /** The address of the first page; undefined: this is it. */
-  first: string | undefined;
-  next: string | undefined;
+  total?: number | undefined;
+  /** From the answer's `Link` header. */
+  nextCursor: string | undefined;
+  /** The name of the cursor in the address, where the page has several lists. */
+  filter?: string;
 }) {
-  if (first === undefined && next === undefined && total === undefined) return null;
+  const { get, address } = useFilters();
+  const isFirst = get(filter) === '';
+  const next = cursorOf(nextCursor);
+  if (isFirst && next === undefined && total === undefined) return null;
   return (
     <div className="pager">
       <span>{total !== undefined ? `${total.toLocaleString('en')} in all` : `${shown} on this page`}</span>
       <span className="row">
-        {first !== undefined && (
-          <ButtonLink to={first} small>
+        {!isFirst && (
+          <ButtonLink to={address({ [filter]: undefined })} small>
             First page
           </ButtonLink>
         )}
         {next !== undefined && (
-          <ButtonLink to={next} small>
+          <ButtonLink to={address({ [filter]: next })} small>
             Next page
           </ButtonLink>
         )}

@@ -10,6 +10,7 @@ import { createRealm } from '../../server/contract/realms.ts';
 import { createUser, setPassword } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
+import { consoleAdministrator } from '../support/console-administrators.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -24,18 +25,6 @@ afterAll(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-/** A user of the realm with an admin role over it. */
-async function administratorWith(username: string, permissions: Permission[]) {
-  const params = { realm };
-  const user = (await server.admin.call(createUser, { params, body: { username } })).body;
-  if (!user) throw new Error('no user was made');
-  const at = { realm, userId: user.id };
-  await server.admin.call(setPassword, { params: at, body: { password: ADMIN_PASSWORD, temporary: false } });
-  await server.admin.call(createAdminRole, { params, body: { name: username, permissions } });
-  await server.admin.call(putUserAdminRoles, { params: at, body: { grants: [{ role: username, realm }] } });
-  return { username, password: ADMIN_PASSWORD, realm };
-}
 
 test('an address is asked for its sign-in, and is there afterwards', async () => {
   const { page, heading, complaints, close } = await openConsole({ server, browser }, { as: null });
@@ -89,12 +78,12 @@ test('an ended session is told on the page, which is there again after the sign-
 });
 
 test('the navigation has what the permissions allow, and nothing else', async () => {
-  const as = await administratorWith('claims-clerk', ['client-scopes:read', 'realm:read']);
+  const as = await consoleAdministrator(server, realm, 'claims-clerk', ['client-scopes:read', 'realm:read']);
   const { page, open, heading, look, close } = await openConsole({ server, browser }, { as });
   await open('/');
   await heading(realm);
   const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts();
-  expect(links).toEqual(['Overview', 'Client scopes', 'Claims']);
+  expect(links).toEqual(['Overview', 'Client scopes', 'Claims', 'Declared and history', 'Operations']);
   await open(`/realms/${realm}/clients`);
   await page.getByText('It needs the permission clients:read').waitFor();
   await open(`/realms/${realm}/client-scopes`);

@@ -8,7 +8,7 @@ import { createRealm } from '../../server/contract/realms.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
-import { administratorOf } from '../support/console-administrator.ts';
+import { consoleAdministrator } from '../support/console-administrators.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -119,7 +119,7 @@ test('a message: the preview shows what is typed, and markup in it neither runs 
 });
 
 test('a reader of messages changes nothing, and asks for no preview that would be refused', async () => {
-  const as = await administratorOf(server, realm, 'proof-reader', ['messaging:read', 'realm:read']);
+  const as = await consoleAdministrator(server, realm, 'proof-reader', ['messaging:read', 'realm:read']);
   const { page, open, look, complaints, close } = await openConsole(
     { server, browser },
     { as, viewport: { width: 390, height: 844 } },

@@ -18,6 +18,7 @@ import { putUserProfile } from '../../server/contract/user-profile.ts';
 import { createUser, getUser, listUsers, putUser, setPassword } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
+import { consoleAdministrator } from '../support/console-administrators.ts';
 import { createPerson } from '../support/person.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../support/server.ts';
 
@@ -57,19 +58,6 @@ afterAll(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-/** @param limits the groups that the role is for; undefined: the realm */
-async function administratorWith(username: string, permissions: Permission[], limits?: string[]) {
-  const user = (await server.admin.call(createUser, { params, body: { username } })).body;
-  const of = { realm, userId: user?.id ?? '' };
-  await server.admin.call(setPassword, { params: of, body: { password: ADMIN_PASSWORD, temporary: false } });
-  await server.admin.call(createAdminRole, {
-    params,
-    body: { name: username, permissions, ...(limits && { groups: limits }) },
-  });
-  await server.admin.call(putUserAdminRoles, { params: of, body: { grants: [{ role: username, realm }] } });
-  return { username, password: ADMIN_PASSWORD, realm };
-}
 
 test('users are found by text and by state; the address keeps what was asked for', async () => {
   const { page, open, heading, look, close } = await openConsole({ server, browser });
@@ -346,7 +334,9 @@ test('tokens are previewed from the client and from the user, with the origin of
 });
 
 test('an administrator of one group sees its users alone, and what the limits permit', async () => {
-  const as = await administratorWith(
+  const as = await consoleAdministrator(
+    server,
+    realm,
     'sales-manager',
     ['users:read', 'users:write', 'groups:read', 'sessions:read'],
     ['/sales'],
@@ -379,7 +369,7 @@ test('an administrator of one group sees its users alone, and what the limits pe
 });
 
 test('a reader finds nothing to change, and the pages fit a phone', async () => {
-  const as = await administratorWith('user-reader', ['users:read']);
+  const as = await consoleAdministrator(server, realm, 'user-reader', ['users:read']);
   const { page, open, heading, complaints, close } = await openConsole(
     { server, browser },
     { as, viewport: { width: 390, height: 844 } },

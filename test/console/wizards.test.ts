@@ -11,7 +11,7 @@ import { listSamlClients } from '../../server/contract/saml-clients.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
-import { administratorOf } from '../support/console-administrator.ts';
+import { consoleAdministrator } from '../support/console-administrators.ts';
 import { startMailServer } from '../support/gateways.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -243,7 +243,7 @@ test('a directory that does not answer: its test says why', async () => {
 });
 
 test('an administrator of webhooks alone is shown no other wizard, and a phone shows them', async () => {
-  const as = await administratorOf(server, realm, 'hooks', ['webhooks:write', 'webhooks:read', 'events:read']);
+  const as = await consoleAdministrator(server, realm, 'hooks', ['webhooks:write', 'webhooks:read', 'events:read']);
   const { page, open, heading, look, close } = await openConsole(
     { server, browser },
     { as, viewport: { width: 390, height: 844 } },

@@ -6,8 +6,8 @@ import { useMay } from '../../api/session.ts';
 import { getClientAdminRoles, getUserAdminRoles } from '../../generated/routes.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { UserField } from '../../kinds/user-field.tsx';
-import { useAddress } from '../../ui/address.ts';
 import { Select } from '../../ui/fields.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { GrantForm } from './grant-form.tsx';
@@ -20,9 +20,9 @@ export interface Holder {
 
 export function Grants({ realm }: { realm: string }) {
   const may = useMay();
-  const address = useAddress();
-  const kind = address.get('of') === 'client' ? 'client' : 'user';
-  const id = address.get('holder') ?? null;
+  const filters = useFilters();
+  const kind = filters.get('of') === 'client' ? 'client' : 'user';
+  const id = filters.get('holder') || null;
   const ofUser = useRead(
     getUserAdminRoles,
     { params: { realm, userId: id ?? '' } },
@@ -44,7 +44,7 @@ export function Grants({ realm }: { realm: string }) {
             <Select
               label="Grants of"
               value={kind}
-              onChange={(value) => address.set({ of: value === 'client' ? 'client' : null, holder: null })}
+              onChange={(value) => filters.set({ of: value === 'client' ? 'client' : null, holder: null })}
               options={[
                 { id: 'user', label: 'A user' },
                 { id: 'client', label: 'A client', help: 'Its service account' },
@@ -57,7 +57,7 @@ export function Grants({ realm }: { realm: string }) {
               realm={realm}
               label="User"
               value={id}
-              onChange={(holder) => address.set({ holder })}
+              onChange={(holder) => filters.set({ holder })}
             />
           ) : (
             <ReferenceField
@@ -67,7 +67,7 @@ export function Grants({ realm }: { realm: string }) {
               label="Client"
               byId
               value={id}
-              onChange={(holder) => address.set({ holder })}
+              onChange={(holder) => filters.set({ holder })}
             />
           )}
         </div>

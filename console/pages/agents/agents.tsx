@@ -8,10 +8,10 @@ import { kindInSection, leadOf } from '../../kinds/all.ts';
 import { curlOf, listCommands } from '../../kinds/commands.ts';
 import { KindTable } from '../../kinds/list.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
-import { useAddress } from '../../ui/address.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
@@ -68,9 +68,8 @@ export default function AgentsPage({ params: { realm } }: PageProps) {
 
 function Review({ realm }: { realm: string }) {
   const may = useMay();
-  const address = useAddress();
-  const cursor = address.get('cursor');
-  const query = { limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) };
+  const cursor = useFilters().get('cursor');
+  const query = { limit: PAGE_ROWS, ...(cursor !== '' && { cursor }) };
   const agents = useRead(listAgentsInReview, { params: { realm }, query }, { keep: true });
   const rows = agents.data?.body ?? [];
   const columns: TableColumn<InReview>[] = [
@@ -108,7 +107,7 @@ function Review({ realm }: { realm: string }) {
   ];
   if (agents.error && !agents.data) return <ProblemNote problem={agents.error} retry={() => void agents.refetch()} />;
   if (!agents.data) return <Loading lines={4} />;
-  if (rows.length === 0 && cursor === undefined)
+  if (rows.length === 0 && cursor === '')
     return (
       <div className="panel">
         <Empty icon="check" title="No agent needs a review">
@@ -129,16 +128,7 @@ function Review({ realm }: { realm: string }) {
         to={({ id }) => inRealm(realm, 'agents', id)}
         stale={agents.isPlaceholderData}
       />
-      <Pager
-        shown={rows.length}
-        total={agents.data.total}
-        first={cursor === undefined ? undefined : address.to({ cursor: null })}
-        next={
-          agents.data.nextCursor === undefined
-            ? undefined
-            : address.to({ cursor: decodeURIComponent(agents.data.nextCursor) })
-        }
-      />
+      <Pager shown={rows.length} total={agents.data.total} nextCursor={agents.data.nextCursor} />
     </div>
   );
 }

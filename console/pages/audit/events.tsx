@@ -134,12 +134,7 @@ export default function Events({ params: { realm } }: PageProps) {
           )
         )}
         {!follow && list.data && (rows?.length ?? 0) > 0 && (
-          <Pager
-            shown={rows?.length ?? 0}
-            total={undefined}
-            first={cursor === undefined ? undefined : address({ cursor: undefined })}
-            next={list.data.nextCursor === undefined ? undefined : address({ cursor: cursorOf(list.data.nextCursor) })}
-          />
+          <Pager shown={rows?.length ?? 0} nextCursor={list.data.nextCursor} />
         )}
       </div>
       {open && <EventDetails event={open} realm={realm} onClose={() => set({ event: undefined })} />}

@@ -9,10 +9,10 @@ import { FieldInput } from '../../kinds/field-input.tsx';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { UserField } from '../../kinds/user-field.tsx';
 import { TimeField } from '../../kinds/value-inputs.tsx';
-import { useAddress } from '../../ui/address.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Checkbox } from '../../ui/choices.tsx';
 import { FieldSet, Select } from '../../ui/fields.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Decision } from './decision.tsx';
@@ -21,12 +21,15 @@ import type { Service } from './model.ts';
 type Result = OutputOf<typeof evaluateAuthorization>;
 
 export function Evaluate({ realm, id, service }: { realm: string; id: string; service: Service }) {
-  const address = useAddress();
-  const userId = address.get('user') ?? null;
-  const clientId = address.get('client') ?? null;
-  const resource = service.resources.find(({ name }) => name === address.get('resource'));
-  const scopes = (address.get('scopes') ?? '').split(' ').filter((name) => resource?.scopes.includes(name));
-  const time = Number(address.get('time')) || null;
+  const filters = useFilters();
+  const userId = filters.get('user') || null;
+  const clientId = filters.get('client') || null;
+  const resource = service.resources.find(({ name }) => name === filters.get('resource'));
+  const scopes = filters
+    .get('scopes')
+    .split(' ')
+    .filter((name) => resource?.scopes.includes(name));
+  const time = Number(filters.get('time')) || null;
   const [attributes, setAttributes] = useState<Record<string, string[]>>({});
   const context = {
     ...(time !== null && { time }),
@@ -66,19 +69,19 @@ export function Evaluate({ realm, id, service }: { realm: string; id: string; se
               label="User"
               help="Empty: the client itself asks, with the roles of its service account."
               value={userId}
-              onChange={(user) => address.set({ user })}
+              onChange={(user) => filters.set({ user })}
             />
             <ReferenceField
               realm={realm}
               kind="client"
               label="Client that asks"
               value={clientId}
-              onChange={(client) => address.set({ client })}
+              onChange={(client) => filters.set({ client })}
             />
             <Select
               label="Resource"
               value={resource?.name ?? null}
-              onChange={(name) => address.set({ resource: name, scopes: null })}
+              onChange={(name) => filters.set({ resource: name, scopes: null })}
               options={service.resources.map(({ name, displayName }) => ({
                 id: name,
                 label: name,
@@ -94,7 +97,7 @@ export function Evaluate({ realm, id, service }: { realm: string; id: string; se
                       label={scope}
                       isSelected={scopes.includes(scope)}
                       onChange={(on) =>
-                        address.set({
+                        filters.set({
                           scopes: resource.scopes
                             .filter((one) => (one === scope ? on : scopes.includes(one)))
                             .join(' '),
@@ -109,7 +112,7 @@ export function Evaluate({ realm, id, service }: { realm: string; id: string; se
               label="As if it were"
               help="Empty: now."
               value={time}
-              onChange={(value) => address.set({ time: typeof value === 'number' ? String(value) : null })}
+              onChange={(value) => filters.set({ time: typeof value === 'number' ? String(value) : null })}
             />
             <FieldInput
               field={{

@@ -4,10 +4,10 @@ import { useWrite } from '../../api/queries.ts';
 import { curlOf, documentCommand } from '../../kinds/commands.ts';
 import type { Row } from '../../kinds/entry.ts';
 import { Review } from '../../kinds/review.tsx';
-import { labelOf } from '../../kinds/words.ts';
-import { useAddress } from '../../ui/address.ts';
+import { inSentence, labelOf } from '../../kinds/words.ts';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { Table, type TableColumn } from '../../ui/table.tsx';
@@ -28,7 +28,7 @@ function configWords(config: unknown): string {
   return Object.entries(Object(config))
     .map(([name, value]) => {
       const said = Array.isArray(value) ? value.join(', ') : typeof value === 'object' ? JSON.stringify(value) : value;
-      return `${labelOf(name).toLowerCase()}: ${said}`;
+      return `${inSentence(labelOf(name))}: ${said}`;
     })
     .join('; ');
 }
@@ -92,9 +92,9 @@ export function Items({
   isWriter: boolean;
 }) {
   const { list, one, label } = kind;
-  const address = useAddress();
-  const q = address.get('q') ?? '';
-  const opened = address.get('item');
+  const filters = useFilters();
+  const q = filters.get('q');
+  const opened = filters.get('item');
   const [deleted, setDeleted] = useState<string>();
   const remove = useWrite(kind.remove);
   const all: readonly Row[] = service[list];
@@ -103,15 +103,15 @@ export function Items({
     JSON.stringify([row.name, row.displayName, row.type]).toLowerCase().includes(wanted),
   );
   const item = all.find(({ name }) => name === opened);
-  const isNew = address.get('new') !== undefined;
+  const isNew = filters.get('new') !== '';
   const params = { realm, clientId: id, name: deleted ?? '' };
   return (
     <div className="list">
       <div className="list-tools">
-        {all.length > 0 && <Find label={`Find ${one}`} value={q} onChange={(words) => address.set({ q: words })} />}
+        {all.length > 0 && <Find label={`Find ${one}`} value={q} onChange={(words) => filters.set({ q: words })} />}
         {isWriter && (
           <div className="spread">
-            <Button icon="add" onPress={() => address.set({ new: '1', item: null })}>
+            <Button icon="add" onPress={() => filters.set({ new: '1', item: null })}>
               Add {one}
             </Button>
           </div>
@@ -128,7 +128,7 @@ export function Items({
           label={`${list} of ${service.clientId}`}
           rows={found.slice(0, SHOWN)}
           idOf={({ name }) => String(name)}
-          {...(isWriter && { onOpen: ({ name }: Row) => address.set({ item: String(name), new: null }) })}
+          {...(isWriter && { onOpen: ({ name }: Row) => filters.set({ item: String(name), new: null }) })}
           columns={[{ id: 'name', head: label, cell: ({ name }) => <bdi>{String(name)}</bdi> }, ...columnsOf[list]]}
           empty={<Empty icon="search" title={`No ${label} matches`} />}
         />
@@ -146,9 +146,9 @@ export function Items({
           service={service}
           kind={kind}
           item={isNew ? undefined : item}
-          onClose={() => address.set({ new: null, item: null })}
+          onClose={() => filters.set({ new: null, item: null })}
           onDelete={(name) => {
-            address.set({ item: null });
+            filters.set({ item: null });
             setDeleted(name);
           }}
         />

@@ -83,16 +83,7 @@ export default function AllRealms() {
           !realms.error && <Loading lines={6} />
         )}
         {rows && rows.length > 0 && (
-          <Pager
-            shown={rows.length}
-            total={realms.data?.total}
-            first={cursor === undefined ? undefined : filters.address({ cursor: undefined })}
-            next={
-              realms.data?.nextCursor === undefined
-                ? undefined
-                : filters.address({ cursor: cursorOf(realms.data.nextCursor) })
-            }
-          />
+          <Pager shown={rows.length} total={realms.data?.total} nextCursor={realms.data?.nextCursor} />
         )}
       </div>
       {moves && <MoveDialog onClose={() => setMoves(false)} />}

@@ -97,18 +97,7 @@ export function History({ realm }: { realm: string }) {
       ) : (
         !plans.error && <Loading lines={6} />
       )}
-      {rows && rows.length > 0 && (
-        <Pager
-          shown={rows.length}
-          total={undefined}
-          first={cursor === undefined ? undefined : filters.address({ cursor: undefined })}
-          next={
-            plans.data?.nextCursor === undefined
-              ? undefined
-              : filters.address({ cursor: cursorOf(plans.data.nextCursor) })
-          }
-        />
-      )}
+      {rows && rows.length > 0 && <Pager shown={rows.length} nextCursor={plans.data?.nextCursor} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { endHold, listHolds, listManagers } from '../../generated/routes.ts';
 import { kindOf } from '../../kinds/all.ts';
 import { HoldDialog } from '../../kinds/hold-dialog.tsx';
 import type { Holdable } from '../../kinds/managed.tsx';
-import { labelOf } from '../../kinds/words.ts';
+import { inSentence, labelOf } from '../../kinds/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Choose } from '../../ui/choose.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -18,7 +18,7 @@ import { say } from '../../ui/toast.tsx';
 import { PartyName } from '../audit/party.tsx';
 
 export const heldName = ({ kind, key }: { kind: string; key?: string | undefined }): string =>
-  `${labelOf(kind).toLowerCase()} ${key ?? '(all)'}`;
+  `${inSentence(labelOf(kind))} ${key ?? '(all)'}`;
 
 export function Holds({ realm }: { realm: string }) {
   const may = useMay();

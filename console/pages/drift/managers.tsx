@@ -8,7 +8,7 @@ import { listEvents, listManagers } from '../../generated/routes.ts';
 import { kindOf } from '../../kinds/all.ts';
 import { ManagerFacts } from '../../kinds/manager-dialog.tsx';
 import { shortManager } from '../../kinds/managers.ts';
-import { labelOf } from '../../kinds/words.ts';
+import { inSentence, labelOf } from '../../kinds/words.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -32,7 +32,7 @@ export function countsOf(owns: readonly Owned[]): string {
   return [...counts]
     .map(([kind, of]) => {
       const entry = kindOf(kind);
-      const label = labelOf(kind).toLowerCase();
+      const label = inSentence(labelOf(kind));
       return `${of.length.toLocaleString('en')} ${of.length === 1 ? (entry?.label ?? label) : (entry?.many ?? label)}`;
     })
     .join(', ');
@@ -127,16 +127,7 @@ export function Managers({ realm }: { realm: string }) {
       })}
       {!mayReadEvents && <p className="hint">Changes by hand are named for administrators with events:read.</p>}
       {events.error && <ProblemNote problem={events.error} />}
-      <Pager
-        shown={rows.length}
-        total={undefined}
-        first={cursor === undefined ? undefined : filters.address({ cursor: undefined })}
-        next={
-          managers.data?.nextCursor === undefined
-            ? undefined
-            : filters.address({ cursor: cursorOf(managers.data.nextCursor) })
-        }
-      />
+      <Pager shown={rows.length} nextCursor={managers.data?.nextCursor} />
       {released !== undefined && (
         <ReleaseDialog realm={realm} manager={released} onClose={() => setReleased(undefined)} />
       )}

@@ -1,7 +1,7 @@
 // The settings of a step as fields of a form, from the JSON Schema that the registry answers for its authenticator.
 import type { Row } from '../../kinds/entry.ts';
 import type { Field, FieldType } from '../../kinds/fields.ts';
-import { labelOf } from '../../kinds/words.ts';
+import { inSentence, labelOf } from '../../kinds/words.ts';
 
 interface Schema {
   type?: string;
@@ -97,6 +97,6 @@ const said = (value: unknown): string =>
 export const configWords = (config: Row): string =>
   Object.entries(config)
     .map(([name, value]) =>
-      value === true ? labelOf(name).toLowerCase() : `${labelOf(name).toLowerCase()}: ${said(value)}`,
+      value === true ? inSentence(labelOf(name)) : `${inSentence(labelOf(name))}: ${said(value)}`,
     )
     .join('; ');

@@ -10,7 +10,7 @@ import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts'
 import { type Dependent, dependentsOf, LOOKED_AT } from '../../kinds/delete.tsx';
 import { nameOf, objectAddress } from '../../kinds/pages.tsx';
 import { Review } from '../../kinds/review.tsx';
-import { labelOf } from '../../kinds/words.ts';
+import { inSentence, labelOf } from '../../kinds/words.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -99,7 +99,7 @@ export function UsedBy({ realm, alias }: { realm: string; alias: string }) {
               {
                 id: 'for',
                 head: 'uses it',
-                cell: (one) => one.fields.map((field) => fieldWords[field] ?? labelOf(field).toLowerCase()).join(', '),
+                cell: (one) => one.fields.map((field) => fieldWords[field] ?? inSentence(labelOf(field))).join(', '),
               },
             ]}
           />

@@ -10,10 +10,10 @@ import { listGroups } from '../../generated/routes.ts';
 import { kindInSection, leadOf } from '../../kinds/all.ts';
 import { listCommands } from '../../kinds/commands.ts';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
-import { useAddress } from '../../ui/address.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -26,8 +26,8 @@ const ROLES_SHOWN = 3;
 
 export default function GroupsPage({ params: { realm } }: PageProps) {
   const may = useMay();
-  const address = useAddress();
-  const q = address.get('q') ?? '';
+  const filters = useFilters();
+  const q = filters.get('q');
   const entry = kindInSection('groups');
   const groups = useInfiniteQuery<ConsoleAnswer<Group[]>, ServerProblem, Group[], unknown[], string | undefined>({
     queryKey: [realm, 'group-tree', q],
@@ -63,7 +63,7 @@ export default function GroupsPage({ params: { realm } }: PageProps) {
     >
       <div className="list">
         <div className="list-tools">
-          <Find label="Find groups" value={q} onChange={(text) => address.set({ q: text })} />
+          <Find label="Find groups" value={q} onChange={(text) => filters.set({ q: text })} />
         </div>
         {groups.error && <ProblemNote problem={groups.error} retry={() => void groups.refetch()} />}
         {!rows ? (

@@ -29,6 +29,9 @@ const algorithms = [
 ] as const;
 type Algorithm = (typeof algorithms)[number]['id'];
 
+/** The keys for RS256 have the name that they had before there were others. */
+const algorithmWords = (algorithm: string): string => (algorithm === 'RSA' ? 'RSA (RS256)' : algorithm);
+
 export default function Keys({ params: { realm } }: PageProps) {
   const may = useMay();
   const mayWrite = may(realm, 'keys:write');
@@ -40,7 +43,7 @@ export default function Keys({ params: { realm } }: PageProps) {
   const rows = keys.data?.body;
   const columns: TableColumn<RealmKey>[] = [
     { id: 'id', head: 'key', cell: ({ keyId }) => <code>{keyId}</code> },
-    { id: 'algorithm', head: 'algorithm', cell: ({ algorithm }) => algorithm },
+    { id: 'algorithm', head: 'algorithm', cell: ({ algorithm }) => algorithmWords(algorithm) },
     {
       id: 'status',
       head: 'state',

@@ -48,14 +48,7 @@ export function Paged<T>({
       ) : (
         !read.error && <Loading lines={6} />
       )}
-      {rows && rows.length > 0 && (
-        <Pager
-          shown={rows.length}
-          total={undefined}
-          first={get('cursor') === '' ? undefined : address({ cursor: undefined })}
-          next={read.data?.nextCursor === undefined ? undefined : address({ cursor: cursorOf(read.data.nextCursor) })}
-        />
-      )}
+      {rows && rows.length > 0 && <Pager shown={rows.length} nextCursor={read.data?.nextCursor} />}
     </>
   );
 }

@@ -4,11 +4,11 @@ import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { listInvitations, resendInvitation, revokeInvitation } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
-import { useAddress } from '../../ui/address.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table, type TableColumn } from '../../ui/table.tsx';
@@ -28,9 +28,8 @@ export function Invitations({
   organization: string;
   isWriter: boolean;
 }) {
-  const address = useAddress();
-  const cursor = address.get('cursor');
-  const query = { organization, limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) };
+  const cursor = useFilters().get('cursor');
+  const query = { organization, limit: PAGE_ROWS, ...(cursor !== '' && { cursor }) };
   const invitations = useRead(listInvitations, { params: { realm }, query }, { keep: true });
   const [invites, setInvites] = useState(false);
   const [link, setLink] = useState<{ email: string; link: string }>();
@@ -103,7 +102,7 @@ export function Invitations({
       {invitations.error && <ProblemNote problem={invitations.error} retry={() => void invitations.refetch()} />}
       {!invitations.data ? (
         !invitations.error && <Loading lines={4} />
-      ) : rows.length === 0 && cursor === undefined ? (
+      ) : rows.length === 0 && cursor === '' ? (
         <div className="panel">
           <Empty icon="mail" title="No invitation is open">
             <p>An invitation is a link for one use. A person without an account makes one with it first.</p>
@@ -118,16 +117,7 @@ export function Invitations({
             idOf={({ id }) => id}
             stale={invitations.isPlaceholderData}
           />
-          <Pager
-            shown={rows.length}
-            total={invitations.data.total}
-            first={cursor === undefined ? undefined : address.to({ cursor: null })}
-            next={
-              invitations.data.nextCursor === undefined
-                ? undefined
-                : address.to({ cursor: decodeURIComponent(invitations.data.nextCursor) })
-            }
-          />
+          <Pager shown={rows.length} total={invitations.data.total} nextCursor={invitations.data.nextCursor} />
         </>
       )}
       {invites && (

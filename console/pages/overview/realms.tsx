@@ -1,5 +1,4 @@
 // All realms that the reader may see; the search is in the address.
-import { useLocation, useSearchParams } from 'wouter';
 import { realmsMatching, useRealms } from '../../api/realms.ts';
 import { useMay } from '../../api/session.ts';
 import { listRealms } from '../../generated/routes.ts';
@@ -9,6 +8,7 @@ import { togglePinned, usePinnedRealms } from '../../shell/kept-realms.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { ButtonLink, IconButton } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
@@ -18,10 +18,9 @@ const PAGE_ROWS = 100;
 
 export default function Realms() {
   const may = useMay();
-  const [search] = useSearchParams();
-  const [path, navigate] = useLocation();
+  const filters = useFilters();
   const pinned = usePinnedRealms();
-  const q = search.get('q') ?? '';
+  const q = filters.get('q');
   const realms = useRealms(q);
   const all = realms.data?.body ?? [];
   const found = q === '' ? all : realmsMatching(all, q);
@@ -47,13 +46,7 @@ export default function Realms() {
     >
       <div className="list">
         <div className="list-tools">
-          <Find
-            label="Find a realm"
-            value={q}
-            onChange={(text) =>
-              navigate(text === '' ? path : `${path}?${new URLSearchParams({ q: text })}`, { replace: true })
-            }
-          />
+          <Find label="Find a realm" value={q} onChange={(text) => filters.set({ q: text })} />
         </div>
         {realms.error && <ProblemNote problem={realms.error} retry={() => void realms.refetch()} />}
         {realms.data ? (

@@ -6,15 +6,15 @@ import { getClient, getUser, previewToken } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
+import { UserField } from '../../kinds/user-field.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/fields.tsx';
+import { type Filters, useFilters } from '../../ui/filters.ts';
 import { Page, Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import type { PageProps } from '../page.ts';
-import { useAddressState } from '../users/addresses.ts';
-import { UserField } from '../users/user-field.tsx';
 import { TokensShown } from './tokens.tsx';
 
 interface Asked {
@@ -25,12 +25,12 @@ interface Asked {
 }
 
 /** The client or the user is that of the page; the other one is in the query. */
-function askedOf(params: PageProps['params'], search: URLSearchParams): Asked {
+function askedOf(params: PageProps['params'], { get }: Pick<Filters, 'get'>): Asked {
   return {
-    client: params.clientId ?? search.get('client') ?? '',
-    user: params.userId ?? search.get('user') ?? '',
-    scope: search.get('scope') ?? '',
-    resource: search.get('resource') ?? '',
+    client: params.clientId ?? get('client'),
+    user: params.userId ?? get('user'),
+    scope: get('scope'),
+    resource: get('resource'),
   };
 }
 
@@ -44,8 +44,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 export default function TokenPreviewPage({ params }: PageProps) {
   const { realm, clientId, userId } = params;
-  const { search } = useAddressState();
-  const asked = askedOf(params, search);
+  const asked = askedOf(params, useFilters());
   const client = useRead(getClient, { params: { realm, id: asked.client } }, { enabled: asked.client !== '' });
   const user = useRead(getUser, { params: { realm, userId: asked.user } }, { enabled: asked.user !== '' });
   const clientName = client.data?.body?.clientId;
@@ -124,13 +123,13 @@ function Question({
   faults: ReadonlyMap<string, string>;
 }) {
   const may = useMay();
-  const { change } = useAddressState();
+  const filters = useFilters();
   const [now, setNow] = useState(asked);
   const set = (changes: Partial<Asked>) => setNow((before) => ({ ...before, ...changes }));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const { client, user, scope, resource } = now;
-    change({
+    filters.set({
       ...(fixed === 'user' ? { client } : { user }),
       scope: scope.trim(),
       resource: resource.trim(),

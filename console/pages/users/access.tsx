@@ -9,12 +9,12 @@ import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { inRealm } from '../../shell/addresses.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { say } from '../../ui/toast.tsx';
 import { AdminRoles } from './admin-roles.tsx';
-import { Confirm } from './confirm.tsx';
 import { GiveRole } from './give-role.tsx';
 import type { UserTab } from './user.tsx';
 
@@ -215,7 +215,7 @@ function Roles({ realm, user }: UserTab) {
         <Confirm
           title={`Take the role ${removed.name} away?`}
           action="Take away"
-          isBusy={remove.isPending}
+          busy={remove.isPending}
           problem={remove.error}
           onClose={close}
           onConfirm={() =>

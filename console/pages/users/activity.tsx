@@ -10,12 +10,12 @@ import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/fields.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useAddressState } from './addresses.ts';
 import type { UserTab } from './user.tsx';
 
 type Event = OutputOf<typeof listEvents>[number];
@@ -34,15 +34,15 @@ const kinds = [
 const nameOf = (party: Event['actor']): string => party?.name ?? party?.id ?? '–';
 
 export default function Activity({ realm, user }: UserTab) {
-  const { search, address, change } = useAddressState();
-  const type = kinds.find(({ id }) => id === search.get('type'))?.id;
-  const outcome = outcomes.find(({ id }) => id === search.get('outcome'))?.id;
-  const cursor = search.get('events') ?? undefined;
+  const { get, set } = useFilters();
+  const type = kinds.find(({ id }) => id === get('type'))?.id;
+  const outcome = outcomes.find(({ id }) => id === get('outcome'))?.id;
+  const cursor = get('events');
   const [shown, setShown] = useState<Event>();
   const query = { userId: user.id, ...(type && { type }), ...(outcome && { outcome }) };
   const events = useRead(
     listEvents,
-    { params: { realm }, query: { ...query, limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) } },
+    { params: { realm }, query: { ...query, limit: PAGE_ROWS, ...(cursor !== '' && { cursor }) } },
     { keep: true },
   );
   const rows = events.data?.body ?? [];
@@ -56,7 +56,7 @@ export default function Activity({ realm, user }: UserTab) {
             none="All events"
             options={kinds}
             value={type ?? null}
-            onChange={(id) => change({ type: id ?? undefined, events: undefined })}
+            onChange={(id) => set({ type: id ?? undefined, events: undefined })}
           />
         </div>
         <div className="state-filter">
@@ -66,7 +66,7 @@ export default function Activity({ realm, user }: UserTab) {
             none="Any outcome"
             options={outcomes}
             value={outcome ?? null}
-            onChange={(id) => change({ outcome: id ?? undefined, events: undefined })}
+            onChange={(id) => set({ outcome: id ?? undefined, events: undefined })}
           />
         </div>
         <div className="spread">
@@ -102,16 +102,7 @@ export default function Activity({ realm, user }: UserTab) {
         />
       )}
       {rows.length > 0 && (
-        <Pager
-          shown={rows.length}
-          total={events.data?.total}
-          first={cursor === undefined ? undefined : address({ events: undefined })}
-          next={
-            events.data?.nextCursor === undefined
-              ? undefined
-              : address({ events: decodeURIComponent(events.data.nextCursor) })
-          }
-        />
+        <Pager shown={rows.length} total={events.data?.total} nextCursor={events.data?.nextCursor} filter="events" />
       )}
       {shown && <OneEvent event={shown} onClose={() => setShown(undefined)} />}
     </div>

@@ -7,12 +7,12 @@ import { getUserAdminRoles, putUserAdminRoles } from '../../generated/routes.ts'
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { say } from '../../ui/toast.tsx';
-import { Confirm } from './confirm.tsx';
 import type { UserTab } from './user.tsx';
 
 type Grant = OutputOf<typeof getUserAdminRoles>['grants'][number];
@@ -122,7 +122,7 @@ export function AdminRoles({ realm, user }: Pick<UserTab, 'realm' | 'user'>) {
         <Confirm
           title={`Take the admin role ${removed.role} away?`}
           action="Take away"
-          isBusy={put.isPending}
+          busy={put.isPending}
           problem={put.error}
           onClose={() => {
             put.reset();

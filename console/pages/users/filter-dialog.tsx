@@ -5,7 +5,8 @@ import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
-import type { Changes, Filters } from './filters.ts';
+import type { FilterChanges } from '../../ui/filters.ts';
+import type { UserFilters } from './filters.ts';
 
 export function FilterDialog({
   realm,
@@ -14,14 +15,14 @@ export function FilterDialog({
   onClose,
 }: {
   realm: string;
-  filters: Filters;
-  onApply: (changes: Changes) => void;
+  filters: UserFilters;
+  onApply: (changes: FilterChanges) => void;
   onClose: () => void;
 }) {
   const may = useMay();
   const form = useId();
   const [now, setNow] = useState(filters);
-  const set = (changes: Partial<Filters>) => setNow((before) => ({ ...before, ...changes }));
+  const set = (changes: Partial<UserFilters>) => setNow((before) => ({ ...before, ...changes }));
   const lacksValue = now.attribute !== '' && now.value === '';
   const submit = (event: FormEvent) => {
     event.preventDefault();

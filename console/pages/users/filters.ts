@@ -1,9 +1,8 @@
 // The filters of the list of users as its address has them, and as the API has them.
-/** Changes of an address’s query; '' and undefined remove a name. */
-export type Changes = Readonly<Record<string, string | undefined>>;
+import type { FilterChanges, Filters } from '../../ui/filters.ts';
 
 export type UserState = 'enabled' | 'disabled' | 'locked';
-export interface Filters {
+export interface UserFilters {
   q: string;
   state: UserState | null;
   group: string;
@@ -13,25 +12,31 @@ export interface Filters {
   value: string;
 }
 
-const isState = (text: string | null): text is UserState =>
-  text === 'enabled' || text === 'disabled' || text === 'locked';
+const isState = (text: string): text is UserState => text === 'enabled' || text === 'disabled' || text === 'locked';
 
-export function filtersOf(search: URLSearchParams): Filters {
-  const of = (name: string): string => search.get(name) ?? '';
-  const state = search.get('state');
+export function filtersOf({ get }: Pick<Filters, 'get'>): UserFilters {
+  const state = get('state');
   return {
-    q: of('q'),
+    q: get('q'),
     state: isState(state) ? state : null,
-    group: of('group'),
-    role: of('role'),
-    organization: of('organization'),
-    attribute: of('attribute'),
-    value: of('value'),
+    group: get('group'),
+    role: get('role'),
+    organization: get('organization'),
+    attribute: get('attribute'),
+    value: get('value'),
   };
 }
 
 /** The query of `GET …/users`. */
-export function queryOf({ q, state, group, role, organization, attribute, value }: Filters): Record<string, string> {
+export function queryOf({
+  q,
+  state,
+  group,
+  role,
+  organization,
+  attribute,
+  value,
+}: UserFilters): Record<string, string> {
   return {
     ...(q !== '' && { q }),
     ...(state === 'enabled' && { enabled: 'true' }),
@@ -48,11 +53,11 @@ export interface ActiveFilter {
   label: string;
   value: string;
   /** What removes it from the address. */
-  without: Changes;
+  without: FilterChanges;
 }
 
 /** The filters that are set, apart from the search text and the state, which have fields of their own. */
-export function activeFilters({ group, role, organization, attribute, value }: Filters): ActiveFilter[] {
+export function activeFilters({ group, role, organization, attribute, value }: UserFilters): ActiveFilter[] {
   const all: ActiveFilter[] = [
     { label: 'Group', value: group, without: { group: undefined } },
     { label: 'Role', value: role, without: { role: undefined } },
@@ -66,4 +71,4 @@ export function activeFilters({ group, role, organization, attribute, value }: F
   return all.filter((one) => one.value !== '');
 }
 
-export const isFiltered = (filters: Filters): boolean => Object.keys(queryOf(filters)).length > 0;
+export const isFiltered = (filters: UserFilters): boolean => Object.keys(queryOf(filters)).length > 0;

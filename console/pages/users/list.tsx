@@ -10,6 +10,7 @@ import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
@@ -17,10 +18,10 @@ import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table, type TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { PageProps } from '../page.ts';
-import { useAddressState, userAddress, usersAddress } from './addresses.ts';
+import { userAddress, usersAddress } from './addresses.ts';
 import { BulkBar } from './bulk.tsx';
 import { FilterDialog } from './filter-dialog.tsx';
-import { activeFilters, type Filters, filtersOf, isFiltered, queryOf } from './filters.ts';
+import { activeFilters, filtersOf, isFiltered, queryOf, type UserFilters } from './filters.ts';
 import { fullName, type User } from './words.ts';
 
 const PAGE_ROWS = 50;
@@ -31,7 +32,7 @@ const states = [
   { id: 'locked', label: 'Locked by failed sign-ins' },
 ] as const;
 
-function commandsOf(realm: string, filters: Filters): Commands {
+function commandsOf(realm: string, filters: UserFilters): Commands {
   const { q, ...others } = queryOf(filters);
   const text = `'${(q ?? '').replaceAll("'", "'\\''")}'`;
   return {
@@ -45,7 +46,7 @@ function commandsOf(realm: string, filters: Filters): Commands {
 
 export default function Users({ params: { realm } }: PageProps) {
   const may = useMay();
-  const { search } = useAddressState();
+  const filters = useFilters();
   return (
     <Page
       title="Users"
@@ -57,7 +58,7 @@ export default function Users({ params: { realm } }: PageProps) {
       crumbs={[{ label: realm, to: realmAddress(realm) }]}
       actions={
         <>
-          <AsCommand commands={() => commandsOf(realm, filtersOf(search))} />
+          <AsCommand commands={() => commandsOf(realm, filtersOf(filters))} />
           {may(realm, 'users:write') && <ButtonLink to={`${usersAddress(realm)}/import`}>Import</ButtonLink>}
           {may.partly(realm, 'users:write') && (
             <ButtonLink to={`${usersAddress(realm)}/new`} variant="primary" icon="add">
@@ -86,7 +87,7 @@ const COLUMNS_KEY = 'realmkeeper.columns.users';
 
 const None = () => <span className="none">–</span>;
 
-function cellOf(field: string, user: User, state: Filters['state']) {
+function cellOf(field: string, user: User, state: UserFilters['state']) {
   switch (field) {
     case 'name':
       return fullName(user) ? <bdi>{fullName(user)}</bdi> : <None />;
@@ -119,9 +120,9 @@ function cellOf(field: string, user: User, state: Filters['state']) {
 
 function UserTable({ realm }: { realm: string }) {
   const may = useMay();
-  const { search, address, change } = useAddressState();
-  const filters = filtersOf(search);
-  const cursor = search.get('cursor') ?? undefined;
+  const { get, set } = useFilters();
+  const filters = filtersOf({ get });
+  const cursor = get('cursor');
   const [isFiltering, setFiltering] = useState(false);
   /** By id the username; it holds users of other pages too. */
   const [selected, setSelected] = useState<ReadonlyMap<string, string>>(new Map());
@@ -129,12 +130,12 @@ function UserTable({ realm }: { realm: string }) {
     listUsers,
     {
       params: { realm },
-      query: { limit: PAGE_ROWS, ...queryOf(filters), ...(cursor !== undefined && { cursor }) },
+      query: { limit: PAGE_ROWS, ...queryOf(filters), ...(cursor !== '' && { cursor }) },
     },
     { keep: true },
   );
   const rows = users.data?.body ?? [];
-  const kept = search.get('columns') ?? localStorage.getItem(COLUMNS_KEY);
+  const kept = get('columns') || localStorage.getItem(COLUMNS_KEY);
   const chosen = columnEntries
     .filter((entry) => (kept === null ? 'shown' in entry : kept.split(',').includes(entry.field)))
     .map(({ field }) => field as string);
@@ -160,7 +161,7 @@ function UserTable({ realm }: { realm: string }) {
           label="Find users"
           placeholder="Username, e-mail address or name"
           value={filters.q}
-          onChange={(q) => change({ q, cursor: undefined })}
+          onChange={(q) => set({ q, cursor: undefined })}
         />
         <div className="state-filter">
           <Select
@@ -169,7 +170,7 @@ function UserTable({ realm }: { realm: string }) {
             none="Any state"
             options={states}
             value={filters.state}
-            onChange={(state) => change({ state: state ?? undefined, cursor: undefined })}
+            onChange={(state) => set({ state: state ?? undefined, cursor: undefined })}
           />
         </div>
         <Button icon="settings" onPress={() => setFiltering(true)}>
@@ -181,7 +182,7 @@ function UserTable({ realm }: { realm: string }) {
             chosen={chosen}
             onChange={(fields) => {
               localStorage.setItem(COLUMNS_KEY, fields.join(','));
-              change({ columns: fields.join(',') });
+              set({ columns: fields.join(',') });
             }}
           />
         </div>
@@ -196,7 +197,7 @@ function UserTable({ realm }: { realm: string }) {
                 label={`Remove the filter ${label}`}
                 icon="close"
                 small
-                onPress={() => change({ ...without, cursor: undefined })}
+                onPress={() => set({ ...without, cursor: undefined })}
               />
             </span>
           ))}
@@ -208,7 +209,7 @@ function UserTable({ realm }: { realm: string }) {
         <div className="table-box">
           <Loading lines={8} />
         </div>
-      ) : rows.length === 0 && !isFiltered(filters) && cursor === undefined ? (
+      ) : rows.length === 0 && !isFiltered(filters) && cursor === '' ? (
         <div className="panel">
           <NoneYet realm={realm} />
         </div>
@@ -228,7 +229,7 @@ function UserTable({ realm }: { realm: string }) {
               actions={
                 <Button
                   onPress={() =>
-                    change({
+                    set({
                       q: undefined,
                       state: undefined,
                       cursor: undefined,
@@ -246,22 +247,13 @@ function UserTable({ realm }: { realm: string }) {
         />
       )}
       {users.data && rows.length > 0 && (
-        <Pager
-          shown={rows.length}
-          total={users.data.total}
-          first={cursor === undefined ? undefined : address({ cursor: undefined })}
-          next={
-            users.data.nextCursor === undefined
-              ? undefined
-              : address({ cursor: decodeURIComponent(users.data.nextCursor) })
-          }
-        />
+        <Pager shown={rows.length} total={users.data.total} nextCursor={users.data.nextCursor} />
       )}
       {isFiltering && (
         <FilterDialog
           realm={realm}
           filters={filters}
-          onApply={(changes) => change({ ...changes, cursor: undefined })}
+          onApply={(changes) => set({ ...changes, cursor: undefined })}
           onClose={() => setFiltering(false)}
         />
       )}

@@ -7,14 +7,14 @@ import { addMember, listOrganizations, listUsers, removeMember } from '../../gen
 import { inRealm } from '../../shell/addresses.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { say } from '../../ui/toast.tsx';
-import { useAddressState } from './addresses.ts';
-import { Confirm } from './confirm.tsx';
 import type { UserTab } from './user.tsx';
 import type { User } from './words.ts';
 
@@ -29,14 +29,14 @@ interface Organization {
 }
 
 export default function Organizations({ realm, user }: UserTab) {
-  const { search, address, change } = useAddressState();
-  const q = search.get('org') ?? '';
-  const cursor = search.get('orgs') ?? undefined;
+  const { get, set } = useFilters();
+  const q = get('org');
+  const cursor = get('orgs');
   const organizations = useRead(
     listOrganizations,
     {
       params: { realm },
-      query: { limit: PAGE_ROWS, ...(q !== '' && { q }), ...(cursor !== undefined && { cursor }) },
+      query: { limit: PAGE_ROWS, ...(q !== '' && { q }), ...(cursor !== '' && { cursor }) },
     },
     { keep: true },
   );
@@ -45,7 +45,7 @@ export default function Organizations({ realm, user }: UserTab) {
   return (
     <Panel title="Organizations" plain>
       <div className="content list-tools">
-        <Find label="Find organizations" value={q} onChange={(text) => change({ org: text, orgs: undefined })} />
+        <Find label="Find organizations" value={q} onChange={(text) => set({ org: text, orgs: undefined })} />
       </div>
       {organizations.error && <ProblemNote problem={organizations.error} retry={() => void organizations.refetch()} />}
       {!organizations.data && !organizations.error && <Loading lines={4} />}
@@ -96,12 +96,8 @@ export default function Organizations({ realm, user }: UserTab) {
           <Pager
             shown={rows.length}
             total={q === '' ? organizations.data?.total : undefined}
-            first={cursor === undefined ? undefined : address({ orgs: undefined })}
-            next={
-              organizations.data?.nextCursor === undefined
-                ? undefined
-                : address({ orgs: decodeURIComponent(organizations.data.nextCursor) })
-            }
+            nextCursor={organizations.data?.nextCursor}
+            filter="orgs"
           />
         </div>
       )}
@@ -126,7 +122,7 @@ function Leave({
     <Confirm
       title={`Take ${user.username} out of ${name}?`}
       action="Take out"
-      isBusy={remove.isPending}
+      busy={remove.isPending}
       problem={remove.error}
       onClose={onClose}
       onConfirm={() =>

@@ -9,12 +9,12 @@ import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useAddressState } from './addresses.ts';
-import { PathPanel, RiskBadge, RiskFindings } from './sign-in-path.tsx';
+import { PathPanel, RiskBadge, RiskFindings } from '../sign-in/path.tsx';
 import { Simulation } from './simulation.tsx';
 import type { UserTab } from './user.tsx';
 import { Unlock } from './user-actions.tsx';
@@ -24,8 +24,8 @@ type SignInReport = OutputOf<typeof getSignInReport>;
 
 export default function Report({ realm, user }: UserTab) {
   const may = useMay();
-  const { search, change } = useAddressState();
-  const clientId = search.get('client') ?? '';
+  const { get, set } = useFilters();
+  const clientId = get('client');
   const [typed, setTyped] = useState(clientId);
   const input = { params: { realm, userId: user.id }, query: clientId === '' ? {} : { clientId } };
   const report = useRead(getSignInReport, input, { keep: true });
@@ -44,7 +44,7 @@ export default function Report({ realm, user }: UserTab) {
               value={typed || null}
               onChange={(value) => setTyped(value ?? '')}
             />
-            <Button isDisabled={typed === clientId} onPress={() => change({ client: typed })}>
+            <Button isDisabled={typed === clientId} onPress={() => set({ client: typed })}>
               {typed === '' ? 'Any application' : 'Show for this application'}
             </Button>
           </>

@@ -14,14 +14,14 @@ import { curlOf } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
-import { useAddressState } from './addresses.ts';
-import { Confirm } from './confirm.tsx';
 import type { UserTab } from './user.tsx';
 
 const PAGE_ROWS = 50;
@@ -64,12 +64,11 @@ export function browserWords(userAgent: string | null): string {
 
 function Live({ realm, user }: Of) {
   const may = useMay();
-  const { search, address } = useAddressState();
-  const cursor = search.get('sessions') ?? undefined;
+  const cursor = useFilters().get('sessions');
   const params = { realm, userId: user.id };
   const sessions = useRead(
     listUserSessions,
-    { params, query: { limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) } },
+    { params, query: { limit: PAGE_ROWS, ...(cursor !== '' && { cursor }) } },
     { keep: true },
   );
   const [ended, setEnded] = useState<Session | 'all'>();
@@ -144,17 +143,13 @@ function Live({ realm, user }: Of) {
           empty={<p className="hint pad">The user is signed in nowhere.</p>}
         />
       )}
-      {rows.length > 0 && (sessions.data?.nextCursor !== undefined || cursor !== undefined) && (
+      {rows.length > 0 && (sessions.data?.nextCursor !== undefined || cursor !== '') && (
         <div className="content">
           <Pager
             shown={rows.length}
             total={sessions.data?.total}
-            first={cursor === undefined ? undefined : address({ sessions: undefined })}
-            next={
-              sessions.data?.nextCursor === undefined
-                ? undefined
-                : address({ sessions: decodeURIComponent(sessions.data.nextCursor) })
-            }
+            nextCursor={sessions.data?.nextCursor}
+            filter="sessions"
           />
         </div>
       )}
@@ -172,7 +167,7 @@ function EndAll({ realm, user, onClose }: Of & { onClose: () => void }) {
     <Confirm
       title={`End all sessions of ${user.username}?`}
       action="End all"
-      isBusy={end.isPending}
+      busy={end.isPending}
       problem={end.error}
       onClose={onClose}
       onConfirm={() =>
@@ -198,7 +193,7 @@ function EndOne({ realm, session, onClose }: { realm: string; session: Session; 
     <Confirm
       title="End this session?"
       action="End the session"
-      isBusy={end.isPending}
+      busy={end.isPending}
       problem={end.error}
       onClose={onClose}
       onConfirm={() =>
@@ -278,7 +273,7 @@ function WhileSignedOut({ realm, user }: Of) {
         <Confirm
           title={`End the offline access of ${ended.clientName ?? ended.clientId}?`}
           action="End it"
-          isBusy={end.isPending}
+          busy={end.isPending}
           problem={end.error}
           onClose={close}
           onConfirm={() =>

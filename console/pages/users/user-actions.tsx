@@ -9,11 +9,11 @@ import { useMay } from '../../api/session.ts';
 import { deleteLockout, deleteUser, eraseUser, getUser, listUsers, putUser } from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { type Action, ActionMenu } from '../../ui/menu.tsx';
 import { say } from '../../ui/toast.tsx';
 import { usersAddress } from './addresses.ts';
-import { Confirm } from './confirm.tsx';
 import { Impersonate } from './impersonate.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import { PasswordDialog } from './password-dialog.tsx';
@@ -109,7 +109,7 @@ function Enabling({ realm, user, etag, onClose }: Asking) {
       title={`${enabled ? 'Enable' : 'Disable'} ${user.username}?`}
       action={enabled ? 'Enable' : 'Disable'}
       danger={!enabled}
-      isBusy={put.isPending}
+      busy={put.isPending}
       problem={put.error}
       onClose={onClose}
       onConfirm={() =>
@@ -145,7 +145,7 @@ export function Unlock({ realm, user, onClose }: Pick<Asking, 'realm' | 'user' |
       title={`Unlock ${user.username}?`}
       action="Unlock"
       danger={false}
-      isBusy={unlock.isPending}
+      busy={unlock.isPending}
       problem={unlock.error}
       onClose={onClose}
       onConfirm={() =>
@@ -174,7 +174,7 @@ function Delete({ realm, user, etag, onClose }: Asking) {
     <Confirm
       title={`Delete ${user.username}?`}
       action="Delete"
-      isBusy={remove.isPending}
+      busy={remove.isPending}
       problem={remove.error}
       onClose={onClose}
       onConfirm={() => remove.mutate({ params: { realm, userId: user.id }, ...onlyIf(etag) })}
@@ -194,7 +194,7 @@ export function Erase({ realm, user, etag, onClose }: Omit<Asking, 'isLocked'>) 
     <Confirm
       title={`Erase ${user.username}?`}
       action="Erase"
-      isBusy={erase.isPending}
+      busy={erase.isPending}
       isDisabled={typed !== user.username}
       problem={erase.error}
       onClose={onClose}

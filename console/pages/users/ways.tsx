@@ -13,13 +13,13 @@ import {
 } from '../../generated/routes.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { ActionChoice } from './action-choice.tsx';
-import { Confirm } from './confirm.tsx';
 import { DeviceToken } from './device-token.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import type { UserTab } from './user.tsx';
@@ -144,7 +144,7 @@ function Remove({ realm, user, credential, onClose }: Of & { credential: Credent
     <Confirm
       title={`Remove ${label === null ? `this ${credentialWords(type).toLowerCase()}` : label}?`}
       action="Remove"
-      isBusy={remove.isPending}
+      busy={remove.isPending}
       problem={remove.error}
       onClose={onClose}
       onConfirm={() =>
@@ -216,7 +216,7 @@ function Identities({ realm, user }: Of) {
         <Confirm
           title={`Disconnect ${user.username} from ${removed.displayName}?`}
           action="Disconnect"
-          isBusy={remove.isPending}
+          busy={remove.isPending}
           problem={remove.error}
           onClose={close}
           onConfirm={() =>

@@ -4,6 +4,7 @@ import type { simulateSignIn } from '../../generated/routes.ts';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
+import { Note } from '../../ui/state.tsx';
 
 type Simulation = OutputOf<typeof simulateSignIn>;
 export type SignInPath = Simulation['path'];
@@ -15,9 +16,9 @@ const bound = {
   request: 'the flow that was chosen here',
 } as const;
 const ends = {
-  'signed-in': { tone: 'good', words: 'signed in' },
-  refused: { tone: 'bad', words: 'refused' },
-  stuck: { tone: 'bad', words: 'stuck' },
+  'signed-in': { tone: 'good', words: 'The user is signed in' },
+  refused: { tone: 'bad', words: 'The sign-in is refused' },
+  stuck: { tone: 'bad', words: 'The user can’t go on' },
 } as const;
 const kinds = { proof: 'proves', 'set-up': 'sets up first', action: 'required action' } as const;
 
@@ -63,10 +64,14 @@ export function PathPanel({ title, path }: { title: string; path: SignInPath }) 
           </li>
         ))}
       </ol>
-      <div className="content row">
-        <Badge tone={end.tone}>{end.words}</Badge>
-        <span>{path.message}</span>
-        {path.level !== null && <span className="soft">Level of assurance {path.level}.</span>}
+      <div className="content">
+        <Note tone={end.tone}>
+          <strong>
+            {end.words}
+            {path.level !== null && `, at level of assurance ${path.level}`}.
+          </strong>
+          <span>{path.message}</span>
+        </Note>
       </div>
     </Panel>
   );
