@@ -3,11 +3,7 @@
 // Implements: decisions "Console".
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { putUserAdminRoles } from '../../server/contract/admin-access.ts';
-import { createAdminRole } from '../../server/contract/admin-roles.ts';
-import type { Permission } from '../../server/contract/permissions.ts';
 import { createRealm } from '../../server/contract/realms.ts';
-import { createUser, setPassword } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
 import { consoleAdministrator } from '../support/console-administrators.ts';

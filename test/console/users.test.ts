@@ -3,19 +3,16 @@
 // Implements: decisions "Console".
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { putUserAdminRoles } from '../../server/contract/admin-access.ts';
-import { createAdminRole } from '../../server/contract/admin-roles.ts';
 import { createClient } from '../../server/contract/clients.ts';
 import { createGroup } from '../../server/contract/groups.ts';
 import { listUserRoles } from '../../server/contract/memberships.ts';
 import { createOrganization } from '../../server/contract/organizations.ts';
-import type { Permission } from '../../server/contract/permissions.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createRole } from '../../server/contract/roles.ts';
 import { putSettings } from '../../server/contract/settings.ts';
 import { getLockout } from '../../server/contract/user-access.ts';
 import { putUserProfile } from '../../server/contract/user-profile.ts';
-import { createUser, getUser, listUsers, putUser, setPassword } from '../../server/contract/users.ts';
+import { createUser, getUser, listUsers, putUser } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
 import { consoleAdministrator } from '../support/console-administrators.ts';

@@ -10,7 +10,7 @@ import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { cursorOf, useFilters } from '../../ui/filters.ts';
+import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';

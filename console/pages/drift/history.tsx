@@ -4,7 +4,7 @@ import { listHistory } from '../../generated/routes.ts';
 import { shortManager } from '../../kinds/managers.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { cursorOf, useFilters } from '../../ui/filters.ts';
+import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';

@@ -12,7 +12,7 @@ import { inSentence, labelOf } from '../../kinds/words.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { cursorOf, useFilters } from '../../ui/filters.ts';
+import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';

@@ -1,7 +1,7 @@
 // A list of runs with its pages, read again every few seconds while something is under way.
 import type { ReactNode } from 'react';
 import type { ServerProblem } from '../../api/client.ts';
-import { cursorOf, useFilters } from '../../ui/filters.ts';
+import { useFilters } from '../../ui/filters.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table, type TableColumn } from '../../ui/table.tsx';
