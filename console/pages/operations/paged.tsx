@@ -1,7 +1,6 @@
 // A list of runs with its pages, read again every few seconds while something is under way.
 import type { ReactNode } from 'react';
 import type { ServerProblem } from '../../api/client.ts';
-import { useFilters } from '../../ui/filters.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table, type TableColumn } from '../../ui/table.tsx';
@@ -30,7 +29,6 @@ export function Paged<T>({
   empty: ReactNode;
   onOpen?: (row: T) => void;
 }) {
-  const { get, address } = useFilters();
   const rows = read.data?.body;
   return (
     <>
