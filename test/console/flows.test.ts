@@ -181,7 +181,7 @@ test('a simulation says which steps a user is asked for, and its question is in 
   await page.reload();
   await heading('browser');
   await page.getByRole('heading', { name: 'What the user is asked for' }).waitFor();
-  await page.getByLabel('Address of the browser').fill('not an address');
+  await page.getByLabel('IP address').fill('not an address');
   await page.locator('.fault').first().waitFor();
   await close();
 });

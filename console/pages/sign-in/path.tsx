@@ -70,7 +70,7 @@ export function PathPanel({ title, path }: { title: string; path: SignInPath }) 
             {end.words}
             {path.level !== null && `, at level of assurance ${path.level}`}.
           </strong>
-          <span>{path.message}</span>
+          {path.message !== end.words && <span>{path.message}</span>}
         </Note>
       </div>
     </Panel>
