@@ -1,7 +1,8 @@
 // How a value looks in a list or on a page, by the kind of value.
 import { Badge, Chips } from '../ui/badge.tsx';
 import { duration, Time } from '../ui/time.tsx';
-import type { Cell } from './entry.ts';
+import type { Cell, Row } from './entry.ts';
+import { labelOf } from './words.ts';
 
 const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))) : [];
@@ -32,6 +33,8 @@ export function FullValue({ field, cell, value }: { field: string; cell: Cell; v
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return <Chips items={value} />;
   if (typeof value === 'object') {
     if (Object.keys(value).length === 0) return <span className="none">none</span>;
+    const rows = [value].flat();
+    if (rows.every(isFlat)) return <Rows rows={rows} />;
     return (
       <pre>
         <code>{JSON.stringify(value, null, 2)}</code>
@@ -39,4 +42,37 @@ export function FullValue({ field, cell, value }: { field: string; cell: Cell; v
     );
   }
   return <span dir="auto">{String(value)}</span>;
+}
+
+const isSimple = (value: unknown): boolean =>
+  value === null ||
+  typeof value !== 'object' ||
+  (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+const isFlat = (value: unknown): value is Row =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isSimple);
+
+function wordsFor(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return Array.isArray(value) ? value.join(', ') : String(value);
+}
+
+/** Objects without objects in them: a line for each, of its fields that are set. */
+function Rows({ rows }: { rows: readonly Row[] }) {
+  return (
+    <ul className="value-rows">
+      {rows.map((row) => (
+        <li key={JSON.stringify(row)}>
+          {Object.entries(row).map(
+            ([name, value]) =>
+              value !== null &&
+              value !== '' && (
+                <span key={name}>
+                  <span className="soft">{labelOf(name)}:</span> <bdi>{wordsFor(value)}</bdi>
+                </span>
+              ),
+          )}
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -69,7 +69,10 @@ export function ReferenceField({
 }: Named & { value: string | null; onChange: (value: string | null) => void; byId?: boolean }) {
   const entry = kindOf(kind);
   const [text, setText] = useState(value ?? '');
-  const choices = useChoices(entry, realm, text === value ? '' : text, byId);
+  const [isTyped, setIsTyped] = useState(false);
+  const [picked, setPicked] = useState<string | null>(null);
+  // the name that is chosen does not narrow the choices
+  const choices = useChoices(entry, realm, isTyped ? text : '', byId);
   const chosen = choices.find(({ id }) => id === value);
   return (
     <ComboBox
@@ -79,11 +82,16 @@ export function ReferenceField({
       inputValue={byId && chosen && text === value ? chosen.words : text}
       onInputChange={(typed) => {
         setText(typed);
+        setIsTyped(true);
+        setPicked(null);
         if (!byId || typed === '') onChange(typed === '' ? null : typed);
       }}
-      value={value}
+      // a name is its own text; a value that changed with each letter would close the choices
+      value={byId ? value : picked}
       onChange={(key) => {
         if (key === null) return;
+        setIsTyped(false);
+        setPicked(String(key));
         onChange(String(key));
         setText(byId ? (choices.find(({ id }) => id === key)?.words ?? '') : String(key));
       }}

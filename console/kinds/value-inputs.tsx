@@ -81,6 +81,7 @@ export function ColourField({
           type="color"
           aria-label={`${words.label}: pick`}
           value={whole}
+          data-unset={value === '' || undefined}
           onChange={({ target }) => onChange(target.value)}
           disabled={words.isDisabled}
         />

@@ -75,7 +75,7 @@ test('groups are a tree; members are added and taken out, a role is given after 
   await look('members of a group');
   const id = (await server.admin.call(listGroups, { params, query: { q: 'platform' } })).body?.[0]?.id ?? '';
   expect((await server.admin.call(listGroupMembers, { params: { realm, id } })).body).toHaveLength(1);
-  await page.getByRole('row', { name: /ada/ }).getByRole('checkbox').click();
+  await page.getByRole('row', { name: /ada/ }).getByRole('checkbox').press('Space');
   await page.getByRole('button', { name: 'Take the user out' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Take out' }).click();
   await page.getByText('No user is in this group itself').waitFor();
@@ -83,7 +83,7 @@ test('groups are a tree; members are added and taken out, a role is given after 
   await page.getByRole('link', { name: 'Roles', exact: true }).last().click();
   await page.getByRole('button', { name: 'Give a role' }).click();
   await page.getByRole('dialog').getByRole('combobox', { name: 'Role' }).fill('editor');
-  await page.keyboard.press('Escape');
+  await page.getByRole('option', { name: 'editor' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Review' }).click();
   const review = page.getByRole('dialog', { name: 'Give the role editor' });
   await review.getByText('/engineering/platform').first().waitFor();
@@ -221,8 +221,13 @@ test('a client is protected: scope, resource, policy, permission; the evaluation
   await page.getByRole('dialog', { name: 'Edit only-ada' }).waitFor();
   await look('a policy');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete the policy' }).click();
-  await page.getByRole('dialog').locator('.note.bad').first().waitFor();
+  const inUse = page.getByRole('alertdialog', { name: 'only-ada is in use' });
+  await inUse.waitFor();
+  await look('a policy in use');
+  await inUse.getByRole('link', { name: 'see-holiday' }).click();
+  await page.getByRole('dialog', { name: 'Edit see-holiday' }).getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the permission' }).click();
+  await page.getByText('Deleted the permission see-holiday.').waitFor();
   await close();
 });
 

@@ -2,7 +2,7 @@
 // two administrators at once, the simulation, where a flow is in use.
 // Does not own: the rules of a tree (test of flows), the generic pages (kinds.test.ts).
 // Implements: decisions "Console": flows are edited as a tree.
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   bodyOf,
@@ -173,7 +173,7 @@ test('a simulation says which steps a user is asked for, and its question is in 
   await page.getByText('Choose a user').first().waitFor();
   await page.getByRole('combobox', { name: 'User' }).fill('ver');
   await page.getByRole('option', { name: /vera/ }).click();
-  await page.getByText('The user is signed in').waitFor();
+  await page.getByText('The user is signed in, at level of assurance 1.').waitFor();
   await page.getByLabel('Level of assurance').fill('2');
   await page.getByRole('heading', { name: 'What the user is asked for' }).waitFor();
   await look('a simulation');
@@ -227,6 +227,89 @@ test('an administrator who may only read sees the tree, and nothing to change it
   await look('a flow that may only be read');
   await close();
 });
+
+/** Presses Tab until an element of the page has the focus. */
+async function tabTo(page: Page, wanted: string) {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab');
+    if (await page.locator(`:focus:is(${wanted})`).count()) return;
+  }
+  throw new Error(`Tab does not lead to ${wanted}`);
+}
+
+/** Waits until the row that begins so has the focus. */
+const rowInFocus = (page: Page, text: string) =>
+  page
+    .locator('.tree-row:focus')
+    .and(page.getByRole('row', { name: text }))
+    .waitFor();
+
+for (const direction of ['ltr', 'rtl'] as const) {
+  const [into, out] = direction === 'ltr' ? ['Alt+ArrowRight', 'Alt+ArrowLeft'] : ['Alt+ArrowLeft', 'Alt+ArrowRight'];
+  test(`without a pointer, ${direction}: add, move, indent, delete, undo and save; the focus is at the step`, async () => {
+    const alias = `keyboard-${direction}`;
+    await server.admin.call(createFlow, { params, body: { alias, copyFromAlias: 'browser' } });
+    // as a window of 1440 px at a zoom of 200 %
+    const { page, open, heading, look, close } = await openConsole(
+      { server, browser },
+      { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 },
+    );
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await page.addInitScript(`localStorage.setItem('realmkeeper.direction', '${direction}')`);
+    await open(`/realms/${realm}/flows/${alias}`);
+    await heading(alias);
+    await page.getByRole('row', { name: /^1 Username/ }).waitFor();
+    expect(await page.evaluate('document.documentElement.dir')).toBe(direction);
+    await press('Tab', 'Enter');
+    await tabTo(page, '.tree-row');
+    await rowInFocus(page, '1 Username and password');
+    await press('ArrowDown', 'Insert');
+    await page.getByLabel('Find a step').pressSequentially('recovery');
+    await page.getByRole('option', { name: /Recovery code/ }).waitFor();
+    await press('Tab', 'Enter');
+    await rowInFocus(page, '2.6 Recovery code');
+    await press(out);
+    await rowInFocus(page, '3 Recovery code');
+    await press('Alt+ArrowDown');
+    await rowInFocus(page, '4 Recovery code');
+    await press(into);
+    await rowInFocus(page, '3.6 Recovery code');
+    await press('Alt+ArrowUp');
+    await rowInFocus(page, '3.5 Recovery code');
+    await press('Delete');
+    await page.getByText('The step is deleted.').waitFor();
+    await rowInFocus(page, '3.5 Recovery code');
+    await press('Control+z');
+    await rowInFocus(page, '3.5 Recovery code');
+    await page.getByRole('row', { name: '3.6 Recovery code' }).waitFor();
+
+    // to the last step and back
+    await press('Home', 'Delete');
+    await rowInFocus(page, '1 Second factor');
+    await press('Delete', 'Delete');
+    await page.getByText('No steps yet').waitFor();
+    await page.locator('button:focus', { hasText: 'Add a step' }).waitFor();
+    await press('Control+z', 'Control+z', 'Control+z');
+    await rowInFocus(page, '1 Username and password');
+    await page.getByText('The server accepts this tree').waitFor();
+    await look(`a flow at 200 %, ${direction}`);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+
+    await page.getByRole('button', { name: 'Review and save' }).focus();
+    await press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true, disabled: false }).waitFor();
+    await tabTo(page, '.button.primary');
+    await press('Enter');
+    await page.getByText('Saved the flow.').waitFor();
+    // the button that opened the dialog can't be pressed any more
+    await page.locator('h1:focus').waitFor();
+    const { body } = await server.admin.call(getFlow, { params: { realm, alias } });
+    expect(body?.executions?.filter(({ authenticatorId }) => authenticatorId === 'recovery-codes')).toHaveLength(3);
+    await close();
+  });
+}
 
 test('on a phone and from right to left, nothing is wider than the window', async () => {
   const { page, open, heading, look, close } = await openConsole(

@@ -12,8 +12,9 @@ import { Find } from '../../ui/find.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { Table, type TableColumn } from '../../ui/table.tsx';
 import { say } from '../../ui/toast.tsx';
+import { InUse } from './in-use.tsx';
 import { ItemForm } from './item-form.tsx';
-import { documentAfter, type ItemKind, type ListName, type Service } from './model.ts';
+import { documentAfter, type ItemKind, type ListName, type Service, usesOf } from './model.ts';
 
 /** A longer list is searched. */
 const SHOWN = 200;
@@ -105,6 +106,7 @@ export function Items({
   const item = all.find(({ name }) => name === opened);
   const isNew = filters.get('new') !== '';
   const params = { realm, clientId: id, name: deleted ?? '' };
+  const uses = deleted === undefined ? [] : usesOf(service, list, deleted);
   return (
     <div className="list">
       <div className="list-tools">
@@ -153,7 +155,10 @@ export function Items({
           }}
         />
       )}
-      {deleted !== undefined && (
+      {deleted !== undefined && uses.length > 0 && (
+        <InUse list={list} name={deleted} uses={uses} onClose={() => setDeleted(undefined)} />
+      )}
+      {deleted !== undefined && uses.length === 0 && (
         <Review
           title={`Delete the ${label} ${deleted}`}
           realm={realm}

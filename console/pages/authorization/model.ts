@@ -162,3 +162,22 @@ export function documentAfter(service: Service, list: ListName, name: string, it
         : rows.map((row) => (row.name === name ? item : row));
   return { authorizationServices: [{ clientId: service.clientId, [list]: after }] };
 }
+
+/** An item that names another one. */
+export interface Use {
+  list: ListName;
+  name: string;
+}
+
+/** The items of the client that name an item: the server deletes none that is named. */
+export function usesOf(service: Service, list: ListName, wanted: string): Use[] {
+  const names = (value: unknown) => Array.isArray(value) && value.includes(wanted);
+  const uses: Use[] = [];
+  for (const { name, scopes } of service.resources)
+    if (list === 'scopes' && names(scopes)) uses.push({ list: 'resources', name });
+  for (const { name, config } of service.policies)
+    if (list === 'policies' && name !== wanted && names(Object(config).policies)) uses.push({ list: 'policies', name });
+  for (const permission of service.permissions)
+    if (list !== 'permissions' && names(permission[list])) uses.push({ list: 'permissions', name: permission.name });
+  return uses;
+}

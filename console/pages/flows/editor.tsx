@@ -1,5 +1,5 @@
 // The steps of a flow side by side with the settings of the chosen one, the commands on them, and the server's check.
-import { useState } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -8,7 +8,7 @@ import { AddStep } from './add-step.tsx';
 import { type Check, CheckView } from './check.tsx';
 import type { useEdits } from './edits.ts';
 import { StepSettings } from './step-settings.tsx';
-import { type Command, StepTree } from './step-tree.tsx';
+import { type Command, commandOf, StepTree } from './step-tree.tsx';
 import {
   changed,
   indented,
@@ -20,6 +20,7 @@ import {
   type Placed,
   placed,
   type Tree,
+  touchedBetween,
   without,
 } from './tree-model.ts';
 import { labelOf, type Registry } from './words.ts';
@@ -46,6 +47,19 @@ const results: Partial<Record<Command, (steps: Tree, key: string) => Tree>> = {
   delete: without,
 };
 
+/** As many frames as a new row of the tree may take. */
+const FRAMES = 20;
+
+/** Puts the focus on the step's row as soon as it is there; without a step, on the button that adds one. */
+function focusOn(box: HTMLElement | null, key: string | undefined, frames = FRAMES): void {
+  requestAnimationFrame(() => {
+    const place = key === undefined ? '.panel > header button' : `.tree-row[data-key="${CSS.escape(key)}"]`;
+    const element = box?.querySelector<HTMLElement>(place);
+    if (element) element.focus();
+    else if (frames > 0) focusOn(box, key, frames - 1);
+  });
+}
+
 export function StepEditor({
   realm,
   registry,
@@ -62,6 +76,7 @@ export function StepEditor({
   isReadOnly: boolean;
 }) {
   const { steps, edit } = edits;
+  const box = useRef<HTMLDivElement>(null);
   const [search, setSearch] = useSearchParams();
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const [adds, setAdds] = useState(false);
@@ -95,26 +110,43 @@ export function StepEditor({
     }
     setSaid(to ? `${labelOf(to.step, registry)} is now ${to.number}.` : 'The step is deleted.');
   };
-  const run = (command: Command) => {
+  const run = (command: Command, byKeyboard = false) => {
     if (command === 'add') return setAdds(true);
     if (command === 'undo' || command === 'redo') {
+      const next = command === 'undo' ? edits.before : edits.after;
+      if (!next) return;
       edits[command]();
+      const key = touchedBetween(steps, next, chosen?.step.key);
+      choose(key);
+      if (byKeyboard) focusOn(box.current, key);
       return setSaid(command === 'undo' ? 'The last edit is undone.' : 'The edit is made again.');
     }
-    if (!chosen) return;
+    if (!chosen) return setSaid('Choose a step first.');
     const { key } = chosen.step;
     const label = commands.find(({ id }) => id === command)?.label ?? '';
     const next = results[command]?.(steps, key) ?? steps;
-    if (command === 'delete') choose(neighbourOf(steps, key));
+    const kept = command === 'delete' ? neighbourOf(steps, key) : key;
+    if (command === 'delete') choose(kept);
     put(next, key, label);
+    // the last step takes the tree with it
+    if (byKeyboard || kept === undefined) focusOn(box.current, kept);
   };
   const faults = new Map<string, string[]>();
   for (const { at, message } of check.faults)
     if (at) faults.set(at.step.key, [...(faults.get(at.step.key) ?? []), message]);
   const own = check.faults.filter(({ at }) => at?.step.key === chosen?.step.key && chosen !== undefined);
+  // undo also works from the buttons above the tree, and where no step is left
+  const pressed = (event: KeyboardEvent) => {
+    const command = commandOf(event);
+    const isHere = command === 'undo' || command === 'redo' || (command === 'add' && steps.length === 0);
+    if (isReadOnly || command === undefined || !isHere) return;
+    event.preventDefault();
+    event.stopPropagation();
+    run(command, true);
+  };
   return (
     <div className="flow-split steps-first">
-      <div className="stack">
+      <div className="stack" ref={box} onKeyDownCapture={pressed}>
         <Panel
           title="Steps"
           lead="In order, from top to bottom"
@@ -141,10 +173,10 @@ export function StepEditor({
                 />
               ))}
               <span className="row flow-undo">
-                <Button small variant="quiet" isDisabled={!edits.canUndo} onPress={() => run('undo')}>
+                <Button small variant="quiet" isDisabled={!edits.before} onPress={() => run('undo')}>
                   Undo
                 </Button>
-                <Button small variant="quiet" isDisabled={!edits.canRedo} onPress={() => run('redo')}>
+                <Button small variant="quiet" isDisabled={!edits.after} onPress={() => run('redo')}>
                   Redo
                 </Button>
               </span>
@@ -164,7 +196,7 @@ export function StepEditor({
               onChoose={choose}
               collapsed={collapsed}
               onCollapse={setCollapsed}
-              onCommand={run}
+              onCommand={(command) => run(command, true)}
               onDrop={(key, target, where) => put(movedTo(steps, key, target, where), key, 'Move')}
               isReadOnly={isReadOnly}
             />
@@ -215,6 +247,7 @@ export function StepEditor({
             setAdds(false);
             put(insert(steps, chosen?.step.key, step), step.key, 'Add a step');
             choose(step.key);
+            focusOn(box.current, step.key);
           }}
         />
       )}

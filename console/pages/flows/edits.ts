@@ -43,8 +43,9 @@ export function useEdits(initial: Tree) {
   const [{ past, now, future }, act] = useReducer(next, { past: [], now: initial, future: [], last: undefined });
   return {
     steps: now,
-    canUndo: past.length > 0,
-    canRedo: future.length > 0,
+    /** The tree that undo or redo would bring back. */
+    before: past.at(-1),
+    after: future[0],
     /** @param as what is edited, so that what follows on the same is undone with it */
     edit: (tree: Tree, as?: string) => act({ do: 'edit', tree, as }),
     undo: () => act({ do: 'undo' }),

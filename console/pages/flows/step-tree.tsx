@@ -16,7 +16,7 @@ export type Command = 'up' | 'down' | 'indent' | 'outdent' | 'add' | 'delete' | 
 const TYPE = 'application/x-realmkeeper-step';
 
 /** The command of a key; the reading direction decides which arrow points into a group. */
-function commandOf(event: KeyboardEvent): Command | undefined {
+export function commandOf(event: KeyboardEvent): Command | undefined {
   const rtl = document.documentElement.dir === 'rtl';
   if (event.altKey && !event.ctrlKey && !event.metaKey) {
     if (event.key === 'ArrowUp') return 'up';

@@ -214,3 +214,14 @@ export function neighbourOf(steps: Tree, key: string): string | undefined {
   const at = all.indexOf(key);
   return all.slice(at).find((one) => rest.has(one)) ?? all.slice(0, at).findLast((one) => rest.has(one));
 }
+
+/** The step that an undo or redo is about: one that comes back, else the chosen one, else the one beside where it was. */
+export function touchedBetween(before: Tree, after: Tree, chosen: string | undefined): string | undefined {
+  const had = new Set(placed(before).map(({ step }) => step.key));
+  const has = placed(after).map(({ step }) => step.key);
+  const back = has.find((key) => !had.has(key));
+  if (back !== undefined) return back;
+  if (chosen === undefined || has.includes(chosen)) return chosen;
+  const order = [...had];
+  return order.slice(0, order.indexOf(chosen)).findLast((key) => has.includes(key)) ?? has[0];
+}

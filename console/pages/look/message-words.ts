@@ -1,5 +1,5 @@
 // The purpose of each message, and values to show it with.
-import type { TemplateKey } from '../../../server/contract/message-keys.ts';
+import type { messages, TemplateKey } from '../../../server/contract/message-keys.ts';
 
 export const purposes: Readonly<Record<TemplateKey, string>> = {
   'otp-sms': 'A code to sign in, by SMS',
@@ -39,3 +39,10 @@ export const sampleFor = (realm: string, base: string): Readonly<Record<string, 
   resource: 'Holiday pictures',
   client: 'The shop',
 });
+
+/** The channel of a message in words. */
+export const channelWords: Readonly<Record<(typeof messages)[TemplateKey]['channel'], string>> = {
+  EMAIL: 'mail',
+  SMS: 'SMS',
+  PUSH: 'push',
+};

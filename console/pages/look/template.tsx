@@ -14,7 +14,7 @@ import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import type { PageProps } from '../page.ts';
 import { lookAddress } from './frame.tsx';
 import { languageName, localesOf } from './languages.ts';
-import { purposes } from './message-words.ts';
+import { channelWords, purposes } from './message-words.ts';
 import { TemplateForm } from './template-form.tsx';
 
 const isKey = (text: string): text is TemplateKey => Object.hasOwn(messages, text);
@@ -59,7 +59,7 @@ function Message({ realm, templateKey }: { realm: string; templateKey: TemplateK
     <Page
       title={purposes[templateKey]}
       lead={<code>{templateKey}</code>}
-      badges={<Badge>{channel}</Badge>}
+      badges={<Badge>{channelWords[channel]}</Badge>}
       crumbs={[
         { label: realm, to: realmAddress(realm) },
         { label: 'Look and texts', to: lookAddress(realm) },

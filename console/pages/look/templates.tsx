@@ -13,7 +13,7 @@ import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import type { PageProps } from '../page.ts';
 import { LookPage, lookAddress } from './frame.tsx';
-import { purposes } from './message-words.ts';
+import { channelWords, purposes } from './message-words.ts';
 
 type Template = OutputOf<typeof api.listMessageTemplates>[number];
 
@@ -58,7 +58,11 @@ export default function Templates({ params: { realm } }: PageProps) {
             {
               id: 'channel',
               head: 'Channel',
-              cell: ({ channel }) => <Badge>{channels.has(channel) ? channel : `${channel}, no gateway`}</Badge>,
+              cell: ({ channel }) => (
+                <Badge {...(!channels.has(channel) && { tone: 'warn' as const })}>
+                  {channels.has(channel) ? channelWords[channel] : `${channelWords[channel]}, no gateway`}
+                </Badge>
+              ),
             },
             { id: 'languages', head: 'Languages', cell: ({ own }) => <Chips items={own.map(languageOf)} most={6} /> },
             { id: 'format', head: 'Format', cell: ({ own }) => (own.some(({ html }) => html) ? 'HTML' : 'Text') },
