@@ -59,9 +59,7 @@ export default function Templates({ params: { realm } }: PageProps) {
               id: 'channel',
               head: 'Channel',
               cell: ({ channel }) => (
-                <Badge {...(!channels.has(channel) && { tone: 'warn' as const })}>
-                  {channels.has(channel) ? channelWords[channel] : `${channelWords[channel]}, no gateway`}
-                </Badge>
+                <Badge>{channels.has(channel) ? channelWords[channel] : `${channelWords[channel]}, no gateway`}</Badge>
               ),
             },
             { id: 'languages', head: 'Languages', cell: ({ own }) => <Chips items={own.map(languageOf)} most={6} /> },
