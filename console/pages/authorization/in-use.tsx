@@ -1,8 +1,8 @@
 // What keeps an item from being deleted: the other items of the client that name it, each with the way to it.
 import { Link } from 'wouter';
-import { useAddress } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Note } from '../../ui/state.tsx';
 import { itemKinds, type ListName, type Use } from './model.ts';
 
@@ -17,7 +17,7 @@ export function InUse({
   uses: readonly Use[];
   onClose: () => void;
 }) {
-  const address = useAddress();
+  const filters = useFilters();
   const { label } = itemKinds[list];
   return (
     <Dialog
@@ -37,7 +37,7 @@ export function InUse({
           {uses.map((use) => (
             <li key={`${use.list} ${use.name}`}>
               the {itemKinds[use.list].label}{' '}
-              <Link href={address.to({ tab: use.list, item: use.name, q: null })} onClick={onClose}>
+              <Link href={filters.address({ tab: use.list, item: use.name, q: null })} onClick={onClose}>
                 <bdi>{use.name}</bdi>
               </Link>
             </li>
