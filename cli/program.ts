@@ -22,6 +22,7 @@ import { registerManagers } from './commands/managers.ts';
 import { registerSessions, registerUsers } from './commands/people.ts';
 import { registerPreview } from './commands/preview.ts';
 import { registerSearch } from './commands/search.ts';
+import { registerStatistics } from './commands/statistics.ts';
 import { registerStatus } from './commands/status.ts';
 import { registerDisable, registerEnable } from './commands/switch.ts';
 import { registerSync } from './commands/sync.ts';
@@ -39,7 +40,16 @@ const groups: [string, Register[]][] = [
   ['Realms:', [registerExport, registerImport, registerHistory, registerUndo, registerManagers, registerRotateKeys]],
   [
     'Looking:',
-    [registerGet, registerSearch, registerDescribe, registerWhy, registerPreview, registerEvents, registerStatus],
+    [
+      registerGet,
+      registerSearch,
+      registerDescribe,
+      registerWhy,
+      registerPreview,
+      registerEvents,
+      registerStatistics,
+      registerStatus,
+    ],
   ],
   [
     'Changing at run time:',

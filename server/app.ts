@@ -111,6 +111,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     async work() {
       audit.start();
       start.clientActivity.start();
+      start.counting.start();
       await queue.start();
     },
     async stop() {
@@ -121,7 +122,9 @@ export async function buildApp(options: AppOptions): Promise<App> {
       await connections.during(() => http.close());
       await Promise.all([admin.close(), laterSurface.close()]);
       await start.stopProtocol();
-      await Promise.all([queue.stop(), audit.stop(), start.clientActivity.stop()]);
+      await Promise.all([queue.stop(), audit.stop()]);
+      // after all else that counts
+      await Promise.all([start.clientActivity.stop(), start.counting.stop()]);
       (await later.settled())?.close();
       await start.outbound.close();
       await (await changes?.catch(() => undefined))?.stop();

@@ -203,7 +203,7 @@ function count(text: string): number {
 }
 
 /** Epoch milliseconds. */
-const timeOf =
+export const timeOf =
   (option: string) =>
   (text: string): number => {
     const ago = durationIn(text);

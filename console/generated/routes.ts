@@ -41,6 +41,7 @@ import type * as searchContract from '../../server/contract/search.ts';
 import type * as sessionsContract from '../../server/contract/sessions.ts';
 import type * as settingsContract from '../../server/contract/settings.ts';
 import type * as signInReportContract from '../../server/contract/sign-in-report.ts';
+import type * as statisticsContract from '../../server/contract/statistics.ts';
 import type * as subjectClaimContract from '../../server/contract/subject-claim.ts';
 import type * as tokenPreviewContract from '../../server/contract/token-preview.ts';
 import type * as transferContract from '../../server/contract/transfer.ts';
@@ -273,6 +274,9 @@ export const getSettings = /* @__PURE__ */ light<typeof settingsContract.getSett
 export const putSettings = /* @__PURE__ */ light<typeof settingsContract.putSettings>('PUT', '/admin/realms/:realm/settings', 'settings:write');
 export const getSignInReport = /* @__PURE__ */ light<typeof signInReportContract.getSignInReport>('GET', '/admin/realms/:realm/users/:userId/sign-in-report', 'users:read', { reach: true });
 export const simulateSignIn = /* @__PURE__ */ light<typeof signInReportContract.simulateSignIn>('GET', '/admin/realms/:realm/users/:userId/sign-in-simulation', 'users:read', { reach: true });
+export const getClientStatistics = /* @__PURE__ */ light<typeof statisticsContract.getClientStatistics>('GET', '/admin/realms/:realm/statistics/clients', 'events:read');
+export const getCounts = /* @__PURE__ */ light<typeof statisticsContract.getCounts>('GET', '/admin/realms/:realm/statistics/counts', null);
+export const getStatistics = /* @__PURE__ */ light<typeof statisticsContract.getStatistics>('GET', '/admin/realms/:realm/statistics', 'events:read');
 export const getSubjectClaim = /* @__PURE__ */ light<typeof subjectClaimContract.getSubjectClaim>('GET', '/admin/realms/:realm/subject-claim', 'settings:read');
 export const putSubjectClaim = /* @__PURE__ */ light<typeof subjectClaimContract.putSubjectClaim>('PUT', '/admin/realms/:realm/subject-claim', 'settings:write');
 export const previewToken = /* @__PURE__ */ light<typeof tokenPreviewContract.previewToken>('GET', '/admin/realms/:realm/clients/:id/token-preview', 'clients:read', { reach: true });

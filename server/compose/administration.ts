@@ -45,6 +45,8 @@ import { searchRoutes } from '../features/operations/search/routes.ts';
 import { createSearch } from '../features/operations/search/service.ts';
 import { signInReportRoutes } from '../features/operations/sign-in-report/routes.ts';
 import { createSignInReports } from '../features/operations/sign-in-report/service.ts';
+import { statisticsRoutes } from '../features/operations/statistics/routes.ts';
+import { createStatistics } from '../features/operations/statistics/service.ts';
 import { tokenPreviewRoutes } from '../features/operations/token-preview/routes.ts';
 import { createTokenPreviews } from '../features/operations/token-preview/service.ts';
 import { agentRoutes } from '../features/people/agents/routes.ts';
@@ -181,4 +183,5 @@ function mountInsight(admin: FastifyInstance, deps: Operations): void {
   tokenPreviewRoutes(admin, { may, previews: createTokenPreviews(deps) });
   searchRoutes(admin, createSearch(deps));
   listRoutes(admin, { ...deps, may, lists: createLists(deps) });
+  statisticsRoutes(admin, { ...deps, may, statistics: createStatistics(deps) });
 }

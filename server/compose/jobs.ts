@@ -29,12 +29,12 @@ export interface Rest {
 }
 
 export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
-  const { config, sql, metrics, audit } = start;
+  const { config, sql, metrics, audit, counting } = start;
   const jobLater = <Payload>(terms: Terms<Payload>, isDue?: () => Promise<boolean>) =>
     lazyJob(terms, async () => (await rest()).job(terms.name), isDue);
   return [
     jobLater(messageTerms),
-    deliveryJob({ ...start, gaveUp: metrics.deadLetter }),
+    deliveryJob({ ...start, gaveUp: metrics.deadLetter, tried: counting.delivery }),
     backChannelJob(start),
     jobLater(provisioningTerms),
     jobLater(dueTerms, () => hasTargets(sql)),

@@ -6,6 +6,7 @@ import { createDenials } from '../events/denials.ts';
 import { createMetrics } from '../events/metrics.ts';
 import { components } from '../features/operations/monitoring/components.ts';
 import { createMonitoring } from '../features/operations/monitoring/service.ts';
+import { createCounting } from '../features/operations/statistics/counting.ts';
 import { createAudit } from './audit.ts';
 import type { Infrastructure } from './infrastructure.ts';
 
@@ -32,6 +33,6 @@ export function createObservation(below: Infrastructure) {
     forwarding: audit.status,
     denied,
   });
-  return { audit, metrics, denied, monitoring };
+  return { audit, metrics, denied, monitoring, counting: createCounting(below) };
 }
 export type Observed = Infrastructure & ReturnType<typeof createObservation>;

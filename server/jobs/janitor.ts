@@ -68,6 +68,8 @@ const expiries: readonly Expiry[] = [
   { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY_MS)}` },
   // The consequences of a plan look back one day.
   { table: fragment`client_activity`, gone: (now) => fragment`hour < ${before(now, 2 * DAY_MS)}` },
+  { table: fragment`statistic`, gone: (now) => fragment`step = 'hour' and at < ${before(now, 31 * DAY_MS)}` },
+  { table: fragment`statistic`, gone: (now) => fragment`step = 'day' and at < ${before(now, 400 * DAY_MS)}` },
   // Plans beyond a realm's lowered limit; each new plan deletes those beyond the present one.
   {
     table: fragment`applied_plan`,

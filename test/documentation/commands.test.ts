@@ -105,6 +105,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['realmctl preview token', 'test/server/features/token-preview.test.ts'],
     ['realmctl search', 'test/server/features/search.test.ts'],
     ['realmctl get expiring', 'test/server/features/search.test.ts'],
+    ['realmctl statistics', 'test/server/features/statistics.test.ts'],
   ],
   'docs/install.md': [
     ['docker buildx', NEEDS.image],

@@ -137,6 +137,7 @@ const SAMPLES: Record<string, readonly string[]> = {
   effective: ['true'],
   defaults: ['true'],
   after: ['0'],
+  step: ['hour', 'day'],
   with: ['managedBy'],
   locked: ['true', 'false'],
   kinds: ['user', 'client,role,group,organization,realm'],

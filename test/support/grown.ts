@@ -137,9 +137,23 @@ const growPeople = (client: pg.Client, { realm, people, at }: Growth) =>
       `insert into invitation (realm_id, id, email, link_hash, created_at, expires_at)
        select $1, ${person('i')}, 'new-' || i || '@people.example', ${digestOf('i')}, now(), now() + interval '1 day'
        from generate_series(1, $2::int, 20) i`,
+      ...statistics('hour', 31 * 24),
+      ...statistics('day', 400),
     ];
     for (const text of many) await client.query(text, text.includes('$2') ? [realm, people] : [realm]);
   });
+
+/** Of every step, a dozen keys that series show, and twenty clients. */
+const statistics = (step: 'hour' | 'day', steps: number) =>
+  [
+    `(values ('sign-in', ''), ('token', ''), ('failure', 'wrong'), ('failure', 'unknown'), ('failure', 'locked'), ('failure', 'risk'),
+      ('risk', 'low'), ('risk', 'medium'), ('risk', 'high'), ('delivery', 'succeeded'), ('delivery', 'retrying'), ('delivery', 'dead'))`,
+    `(select 'client', 'grown-' || n from generate_series(1, 20) n)`,
+  ].map(
+    (keys) => `insert into statistic (realm_id, step, kind, at, key, count)
+       select $1, '${step}', kind, date_trunc('${step}', now(), 'UTC') - i * interval '1 ${step}', key, 1 + i
+       from generate_series(0, ${steps - 1}) i, ${keys} k (kind, key)`,
+  );
 
 const growLog = (client: pg.Client, { realm, people, events, at }: Growth) =>
   withoutIndexes(

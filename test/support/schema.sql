@@ -1626,6 +1626,19 @@ create table spent_proof (
 );
 CREATE INDEX spent_proof_expiry ON spent_proof USING btree (expires_at);
 
+create table statistic (
+  realm_id text not null,
+  step text not null,
+  kind text not null,
+  at timestamp with time zone not null,
+  key text not null,
+  count bigint not null,
+  primary key (realm_id, step, kind, at, key),
+  constraint statistic_step_check CHECK ((step = ANY (ARRAY['hour'::text, 'day'::text]))),
+  constraint statistic_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX statistic_age ON statistic USING btree (step, at);
+
 create table uma_resource (
   realm_id text not null,
   id uuid not null,

@@ -1,4 +1,5 @@
 // The deliveries of a webhook: what arrived, what is tried again, what was given up and can be sent again.
+import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
 import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
@@ -18,6 +19,7 @@ import { Which } from './which.tsx';
 type Webhook = OutputOf<typeof listWebhooks>[number];
 type Delivery = OutputOf<typeof listDeliveries>[number];
 
+const DeliveryChart = lazy(() => import('./delivery-chart.tsx'));
 const tones = { pending: 'info', succeeded: 'good', retrying: 'warn', dead: 'bad' } as const;
 const words = { pending: 'waiting', succeeded: 'arrived', retrying: 'tried again', dead: 'given up' } as const;
 
@@ -28,6 +30,11 @@ export function Deliveries({ realm }: { realm: string }) {
   return (
     <>
       {test.error && <ProblemNote problem={test.error} />}
+      {may(realm, 'events:read') && (
+        <Suspense>
+          <DeliveryChart realm={realm} />
+        </Suspense>
+      )}
       <Which<Webhook>
         name="webhook"
         label="Webhook"

@@ -1,5 +1,7 @@
-// A realm's first page: how much of each thing it has, what happened lately, its addresses.
+// A realm's first page: how much of each thing it has, its statistics, what happened lately, its addresses.
+import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
+import type { OutputOf } from '../../api/client.ts';
 import type { LightRoute } from '../../api/light.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
@@ -18,31 +20,57 @@ import type { PageProps } from '../page.ts';
 /** A list tells how many rows it has if they fit on a page of this many. */
 const COUNTED = 100;
 const EVENTS = 8;
+const Dashboard = lazy(() => import('./dashboard.tsx'));
 
 const counted = [
-  { route: api.listUsers, path: 'users', label: 'Users', icon: 'user' },
-  { route: api.listGroups, path: 'groups', label: 'Groups', icon: 'group' },
-  { route: api.listClients, path: 'clients', label: 'Clients', icon: 'client' },
-  { route: api.listIdentityProviders, path: 'identity-providers', label: 'Identity providers', icon: 'idp' },
-  { route: api.listOrganizations, path: 'organizations', label: 'Organizations', icon: 'org' },
-  { route: api.listWebhooks, path: 'webhooks', label: 'Webhooks', icon: 'webhook' },
-] as const satisfies readonly { route: LightRoute; path: string; label: string; icon: IconName }[];
+  { route: api.listUsers, thing: 'users', path: 'users', label: 'Users', icon: 'user' },
+  { route: api.listGroups, thing: 'groups', path: 'groups', label: 'Groups', icon: 'group' },
+  { route: api.listClients, thing: 'clients', path: 'clients', label: 'Clients', icon: 'client' },
+  {
+    route: api.listIdentityProviders,
+    thing: 'identityProviders',
+    path: 'identity-providers',
+    label: 'Identity providers',
+    icon: 'idp',
+  },
+  { route: api.listOrganizations, thing: 'organizations', path: 'organizations', label: 'Organizations', icon: 'org' },
+  { route: api.listWebhooks, thing: 'webhooks', path: 'webhooks', label: 'Webhooks', icon: 'webhook' },
+] as const satisfies readonly {
+  route: LightRoute;
+  thing: OutputOf<typeof api.getCounts>[number]['thing'];
+  path: string;
+  label: string;
+  icon: IconName;
+}[];
 
-function Count({ realm, route, path, label, icon }: { realm: string } & (typeof counted)[number]) {
+type Counted = { realm: string } & (typeof counted)[number];
+
+/** Of all that the realm has. */
+function Count({ realm, thing, ...card }: Counted) {
+  const { data, error } = useRead(api.getCounts, { params: { realm } });
+  const found = data?.body?.find((one) => one.thing === thing);
+  const words = found && `${found.estimated ? '≈ ' : ''}${found.count.toLocaleString('en')}`;
+  return <CountCard realm={realm} {...card} words={error ? '–' : (words ?? '…')} />;
+}
+
+/** Of those that the reader's limited admin roles show. */
+function CountOfSome({ realm, route, ...card }: Counted) {
   const { data, error } = useRead<LightRoute>(route, { params: { realm }, query: { limit: COUNTED } });
   const rows = Array.isArray(data?.body) ? data.body.length : 0;
-  const said = error
-    ? '–'
-    : !data
-      ? '…'
-      : data.total !== undefined
-        ? data.total.toLocaleString('en')
-        : rows >= COUNTED
-          ? `${COUNTED}+`
-          : String(rows);
+  const words = error ? '–' : !data ? '…' : rows >= COUNTED ? `${COUNTED}+` : String(rows);
+  return <CountCard realm={realm} {...card} words={words} />;
+}
+
+function CountCard({
+  realm,
+  path,
+  label,
+  icon,
+  words,
+}: Pick<Counted, 'realm' | 'path' | 'label' | 'icon'> & { words: string }) {
   return (
     <Link href={inRealm(realm, path)} className="card-link">
-      <span className="count">{said}</span>
+      <span className="count">{words}</span>
       <span className="what">
         <Icon name={icon} />
         {label}
@@ -70,9 +98,13 @@ export default function Realm({ params: { realm } }: PageProps) {
       {about.error && <ProblemNote problem={about.error} retry={() => void about.refetch()} />}
       {shown.length > 0 ? (
         <div className="cards">
-          {shown.map((one) => (
-            <Count key={one.path} realm={realm} {...one} />
-          ))}
+          {shown.map((one) =>
+            may(realm, one.route.permission) ? (
+              <Count key={one.path} realm={realm} {...one} />
+            ) : (
+              <CountOfSome key={one.path} realm={realm} {...one} />
+            ),
+          )}
         </div>
       ) : (
         <Panel>
@@ -80,6 +112,11 @@ export default function Realm({ params: { realm } }: PageProps) {
             <p>Ask an administrator of the realm for an admin role.</p>
           </Empty>
         </Panel>
+      )}
+      {may(realm, 'events:read') && (
+        <Suspense fallback={<Loading lines={8} />}>
+          <Dashboard realm={realm} />
+        </Suspense>
       )}
       {may(realm, 'events:read') && <Lately realm={realm} />}
       {mayRead && <Addresses realm={realm} />}

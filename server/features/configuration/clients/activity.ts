@@ -5,18 +5,16 @@ import { HOUR_MS } from '../../../contract/durations.ts';
 import type { EventType } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Bus } from '../../../events/bus.ts';
-import { createRecurring, type Recurring } from '../../../schedule/recurring.ts';
+import { type Counted, createTally, type Tally } from '../../../schedule/tally.ts';
 
 const GET_TOKENS: ReadonlySet<EventType> = new Set(['TOKEN_ISSUED', 'TOKEN_REFRESHED', 'WORKLOAD_TOKEN_ISSUED']);
 const WRITE_MS = 1_000;
-/** The most waiting counts. Beyond it, for example while the database is away, further ones are dropped. */
 const MOST_WAITING = 10_000;
 
 interface Count {
   realm: string;
   client: string;
   hour: number;
-  tokens: number;
 }
 
 export function createClientActivity({
@@ -29,32 +27,10 @@ export function createClientActivity({
   bus: Pick<Bus, 'on'>;
   log: { warn(fields: object, message: string): void };
   now(): Date;
-}): Pick<Recurring, 'start' | 'stop'> {
-  let waiting = new Map<string, Count>();
-
-  /** @returns whether the count is the first for its client and hour */
-  function add(key: string, count: Count): boolean {
-    const known = waiting.get(key);
-    if (known) known.tokens += count.tokens;
-    else if (waiting.size < MOST_WAITING) waiting.set(key, { ...count });
-    return known === undefined;
-  }
-
-  async function write(): Promise<void> {
-    const counts = waiting;
-    waiting = new Map();
-    try {
-      await put([...counts.values()]);
-    } catch (error) {
-      for (const [key, count] of counts) add(key, count);
-      throw error;
-    }
-  }
-
-  async function put(counts: readonly Count[]): Promise<void> {
+}): Pick<Tally<Count>, 'start' | 'stop'> {
+  async function write(counts: readonly Counted<Count>[]): Promise<void> {
     // Sorted, so that servers that write the same rows don't deadlock. The lock leaves out a client that is being deleted.
-    const rows = counts.map((row) => ({ ...row, hour: new Date(row.hour) }));
-    if (rows.length === 0) return;
+    const rows = counts.map(({ row, count }) => ({ ...row, hour: new Date(row.hour), tokens: count }));
     await sql`
       with counted as materialized (
         select c.realm_id, c.id, w.hour, w.tokens
@@ -72,27 +48,17 @@ export function createClientActivity({
       select realm_id, id, hour, tokens from counted order by 1, 2, 3
       on conflict (realm_id, client, hour) do update set tokens = client_activity.tokens + excluded.tokens`;
   }
-  const failed = (err: unknown) => log.warn({ err }, 'Which clients got tokens could not be written down');
-  const writing = createRecurring({
-    run: () => write().then(() => 'idle'),
+  const tally = createTally<Count>({
+    write,
     soonMs: WRITE_MS,
-    idleMs: HOUR_MS,
-    longestMs: 60 * WRITE_MS,
-    failed,
+    most: MOST_WAITING,
+    failed: (err) => log.warn({ err }, 'Which clients got tokens could not be written down'),
   });
 
   bus.on(({ type, realm, clientId }) => {
     if (!GET_TOKENS.has(type) || !clientId) return;
     const hour = Math.floor(now().getTime() / HOUR_MS) * HOUR_MS;
-    const key = `${realm} ${hour} ${clientId}`;
-    if (add(key, { realm, client: clientId, hour, tokens: 1 })) writing.ask();
+    tally.add(`${realm} ${hour} ${clientId}`, { realm, client: clientId, hour });
   });
-
-  return {
-    start: writing.start,
-    async stop() {
-      await writing.stop();
-      await write().catch(failed);
-    },
-  };
+  return { start: tally.start, stop: tally.stop };
 }

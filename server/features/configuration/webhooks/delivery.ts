@@ -64,6 +64,8 @@ export interface DeliveryDeps {
   random?(): number;
   /** Called for each delivery that its receiver never accepted. */
   gaveUp?(realm: string): void;
+  /** Called for each stored outcome of a try. */
+  tried?(realm: string, status: store.Outcome['status']): void;
 }
 
 export function deliveryJob({
@@ -77,6 +79,7 @@ export function deliveryJob({
   timeoutMs = TIMEOUT_MS,
   random = Math.random,
   gaveUp,
+  tried,
 }: DeliveryDeps): Job {
   async function send(realm: string, id: string, delivery: store.Sendable) {
     const body = Buffer.from(delivery.body);
@@ -133,10 +136,12 @@ export function deliveryJob({
       const settled = { ...answer, attempt, at: now() };
       if (answer.error === null) {
         await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'succeeded' });
+        tried?.(realm, 'succeeded');
         return;
       }
       const settle = async (status: 'retrying' | 'dead') => {
         await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status });
+        tried?.(realm, status);
         if (status === 'dead' && !off) gaveUp?.(realm);
       };
       await retry({ realm, webhookId, id, attempt, done }, settle, { done, final: off });
