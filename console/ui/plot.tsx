@@ -102,5 +102,5 @@ export default function Plot({ times, series, step, onPoint }: PlotProps) {
 
 const dataOf = (times: PlotProps['times'], series: PlotProps['series']): uPlot.AlignedData => [
   times.map((ms) => ms / 1000),
-  ...series.map(({ values }) => [...values]),
+  ...series.map(({ values }) => times.map((_, i) => values[i] ?? 0)),
 ];
