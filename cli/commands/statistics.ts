@@ -17,18 +17,22 @@ import { timeOf } from './get.ts';
 interface Options {
   realm?: string;
   output: Format;
-  step: Step;
+  step?: Step;
   since?: number;
   until?: number;
   limit: string;
 }
 
-export const registerStatistics: Register = (program, cli) => {
-  const command = addOutput(addRealm(program.command('statistics')))
-    .description('sign-ins, failures, tokens and webhook deliveries of a realm, by the hour or the day')
-    .addOption(new Option('--step <step>', 'a line for each').choices(steps).default('hour'))
+const addSpan = (command: Command): Command =>
+  command
+    .addOption(new Option('--step <step>', 'hour or day (default: hour)').choices(steps))
     .option('--since <time>', 'from then on: 12h, 30d, or a date (default: 24 hours, or 30 days)', timeOf('--since'))
     .option('--until <time>', 'until then (default: now)', timeOf('--until'));
+
+export const registerStatistics: Register = (program, cli) => {
+  const command = addSpan(addOutput(addRealm(program.command('statistics')))).description(
+    'sign-ins, failures, tokens and webhook deliveries of a realm, by the hour or the day',
+  );
   examples(
     command,
     'realmctl statistics -r acme',
@@ -36,8 +40,7 @@ export const registerStatistics: Register = (program, cli) => {
     'realmctl statistics -r acme -o jsonpath={.failures.by[*].key}',
   ).action((options: Options) => series(cli, options));
   examples(
-    command
-      .command('clients')
+    addSpan(command.command('clients'))
       .description('the clients that got the most tokens')
       .option('--limit <n>', 'at most so many', '10'),
     'realmctl statistics clients -r acme --step day --since 30d',

@@ -2,7 +2,8 @@
 // ends abruptly loses those that wait.
 import { createRecurring, type Recurring } from './recurring.ts';
 
-const HOUR_MS = 3_600_000;
+/** There is nothing to write without a count. */
+const IDLE_MS = 3_600_000;
 
 export interface Counted<Row> {
   row: Row;
@@ -51,7 +52,7 @@ export function createTally<Row>({
   const writing = createRecurring({
     run: () => writeAll().then(() => 'idle'),
     soonMs,
-    idleMs: HOUR_MS,
+    idleMs: IDLE_MS,
     longestMs: 60 * soonMs,
     failed,
   });

@@ -1,7 +1,7 @@
 // Owns: counting in the process what a realm's statistics say, and writing the counts together every few seconds.
 // Does not own: reading them (service.ts), deleting old ones (jobs/janitor.ts), the hour of a client's last token (clients/activity.ts).
 // Implements: decisions "Statistics".
-import { DAY_MS } from '../../../contract/durations.ts';
+import { DAY_MS, HOUR_MS } from '../../../contract/durations.ts';
 import type { DomainEvent } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Bus } from '../../../events/bus.ts';
@@ -9,7 +9,6 @@ import { createTally, type Tally } from '../../../schedule/tally.ts';
 import * as store from './store.ts';
 
 const WRITE_MS = 3_000;
-const HOUR_MS = 3_600_000;
 /** The most counts of one statement. */
 const BATCH = 5_000;
 /** Counts that wait: of 10,000 realms, while the database is away for hours. */

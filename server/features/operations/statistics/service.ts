@@ -1,5 +1,5 @@
 // A realm's statistics as the API answers them: series by the hour or the day, totals beside those of the period before.
-import { DAY_MS } from '../../../contract/durations.ts';
+import { DAY_MS, HOUR_MS } from '../../../contract/durations.ts';
 import { Problem } from '../../../contract/problem.ts';
 import {
   type ClientStatistics,
@@ -14,7 +14,7 @@ import {
 import type { Sql } from '../../../db/sql.ts';
 import * as store from './store.ts';
 
-const STEP_MS = { hour: 3_600_000, day: DAY_MS } as const satisfies Record<Step, number>;
+const STEP_MS = { hour: HOUR_MS, day: DAY_MS } as const satisfies Record<Step, number>;
 /** Steps of an answer whose request names no beginning. */
 const USUAL_STEPS = { hour: 24, day: 30 } as const satisfies Record<Step, number>;
 const MOST_KEYS = 20;
@@ -22,7 +22,8 @@ const MOST_KEYS = 20;
 const MOST_COUNTED = 2_000;
 const SHOWN: readonly store.Kind[] = ['sign-in', 'failure', 'risk', 'token', 'delivery'];
 
-interface Asked {
+/** The query of a period. */
+interface SpanQuery {
   step: Step;
   from?: number | undefined;
   to?: number | undefined;
@@ -38,7 +39,7 @@ interface Span {
 const wrong = (message: string) =>
   new Problem('invalid-request', `from: ${message}`, { errors: [{ path: 'from', message }] });
 
-function spanOf({ step, from, to }: Asked, at: number, countedSince: number | undefined): Span {
+function spanOf({ step, from, to }: SpanQuery, at: number, countedSince: number | undefined): Span {
   const length = STEP_MS[step];
   const end = Math.ceil((to ?? at) / length) * length;
   const begin = from === undefined ? end - USUAL_STEPS[step] * length : Math.floor(from / length) * length;
@@ -94,7 +95,7 @@ export function createStatistics({ sql, now }: { sql: Sql; now: () => Date }) {
     (await store.countedSince(sql, realm, kinds))?.getTime();
 
   return {
-    async ofRealm(realm: string, asked: Asked): Promise<Statistics> {
+    async ofRealm(realm: string, asked: SpanQuery): Promise<Statistics> {
       const countedSince = await sinceOf(realm, SHOWN);
       const span = spanOf(asked, now().getTime(), countedSince);
       const { step, from, to, before = from } = span;
@@ -120,7 +121,7 @@ export function createStatistics({ sql, now }: { sql: Sql; now: () => Date }) {
       };
     },
 
-    async ofClients(realm: string, { limit, ...asked }: Asked & { limit: number }): Promise<ClientStatistics> {
+    async ofClients(realm: string, { limit, ...asked }: SpanQuery & { limit: number }): Promise<ClientStatistics> {
       const span = spanOf(asked, now().getTime(), await sinceOf(realm, ['client']));
       const { step, from, to, before } = span;
       const parts = partsOf(span, true);

@@ -87,7 +87,12 @@ export const top = (sql: Sql, realm: string, parts: readonly Part[], { kind, lim
       select s.key, coalesce(sum(s.count) filter (where p.current), 0)::float8 as total,
         coalesce(sum(s.count) filter (where not p.current), 0)::float8 as previous
       from jsonb_to_recordset(${JSON.stringify(parts)}::jsonb) as p (step text, "from" timestamptz, "to" timestamptz, current boolean)
-        join statistic s on s.realm_id = ${realm} and s.step = p.step and s.kind = ${kind} and s.at >= p."from" and s.at < p."to"
+        cross join lateral (
+          -- one range of the primary key for each part
+          select key, sum(count) as count from statistic
+          where realm_id = ${realm} and step = p.step and kind = ${kind} and at >= p."from" and at < p."to"
+          group by key
+        ) s
       group by s.key
     )
     (select key, total, previous from counted where key <> ${OTHERS} and total > 0 order by total desc, key limit ${limit})
