@@ -81,6 +81,7 @@ export interface TopRow {
   total: number;
   previous: number;
 }
+/** The most frequent keys. Each part is one range of the primary key. */
 export const top = (sql: Sql, realm: string, parts: readonly Part[], { kind, limit }: { kind: Kind; limit: number }) =>
   sql<TopRow>`
     with counted as materialized (
@@ -88,7 +89,6 @@ export const top = (sql: Sql, realm: string, parts: readonly Part[], { kind, lim
         coalesce(sum(s.count) filter (where not p.current), 0)::float8 as previous
       from jsonb_to_recordset(${JSON.stringify(parts)}::jsonb) as p (step text, "from" timestamptz, "to" timestamptz, current boolean)
         cross join lateral (
-          -- one range of the primary key for each part
           select key, sum(count) as count from statistic
           where realm_id = ${realm} and step = p.step and kind = ${kind} and at >= p."from" and at < p."to"
           group by key
