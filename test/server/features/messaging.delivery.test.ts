@@ -123,6 +123,21 @@ describe('a message', () => {
     expect(await events('MESSAGE_QUEUED')).toMatchObject([{ subject: { id: userId } }]);
   });
 
+  test('has an HTML version for an HTTP gateway too, whose words are kept without the link', async () => {
+    await server.admin.call(putMessagingProvider, {
+      params: { realm },
+      body: { channel: 'EMAIL', driver: 'http', config: { url: receiver.url } },
+    });
+    receiver.answer = ({ raw }) => ({ status: 422, body: String(/href="[^"]*/.exec(JSON.parse(String(raw)).html)) });
+    const link = 'https://id.example/reset?a=secret1&b=secret2';
+    await code({ templateKey: 'magic-link-email', values: { link } });
+    expect(await settled('dead')).toMatchObject([{ error: '422 href="***' }]);
+    const { text, html } = JSON.parse(String(receiver.received[0]?.raw));
+    expect(text).toContain(link);
+    expect(text).not.toContain('<');
+    expect(html).toMatch(/<a href="https:\/\/id\.example\/reset\?a=secret1&amp;b=secret2"[^>]*>\w/);
+  });
+
   test('of an older release’s template says its code to its reader and to no other host, and the log says once what it lacks', async () => {
     await byMail();
     await server.pool.query(

@@ -9,6 +9,7 @@ import { isUuid } from '../../../crypto/ids.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { RateLimit } from '../../../domain/rate-limit.ts';
+import { escapeHtml } from '../../../http/html.ts';
 import type { MessageDriver, Outgoing, Provider, Sent } from './driver.ts';
 import { providerSecret } from './providers.ts';
 import { deviceOf } from './push-tokens.ts';
@@ -22,6 +23,7 @@ const TEST_SECONDS = 600;
 function wordsFor(words: string, secrets: readonly string[]): string {
   const hidden = secrets
     .filter((secret) => secret.length >= FEW_CHARACTERS)
+    .flatMap((secret) => [secret, escapeHtml(secret)])
     .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
     .sort((a, b) => b.length - a.length)
     .reduce((text, secret) => text.replaceAll(secret, '***'), words);

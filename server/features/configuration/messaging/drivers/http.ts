@@ -23,7 +23,7 @@ export const httpDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }):
   messageDriver({
     driver: 'http',
     config: HttpConfig,
-    async send({ to, subject, body, html }, { channel, config, secret, fromAddress, fromName }) {
+    async send({ to, subject, body, html, alternative = '' }, { channel, config, secret, fromAddress, fromName }) {
       const { url, method = 'POST', headers = {}, format = 'json', success } = config;
       const values = new Map([
         ['to', to],
@@ -31,7 +31,7 @@ export const httpDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }):
         ['fromName', fromName ?? ''],
         ['subject', subject ?? ''],
         ['text', html ? textOfHtml(body) : body],
-        ['html', html ? body : ''],
+        ['html', html ? body : alternative],
         ['secret', secret ?? ''],
       ]);
       const filled = (template: string, safe: (text: string) => string) =>
