@@ -1,4 +1,5 @@
-// Owns: that the pages fit a narrow phone in three languages, and that a language is chosen there by the keyboard alone.
+// Owns: that the pages fit a narrow phone in three languages, what else must hold of them in Arabic, and that a language is chosen
+// there by the keyboard alone.
 // Does not own: what must hold of a page in a language (test/support/language-walk.ts), the other languages (languages.long.test.ts), how
 // a language is chosen (test/server/features/languages.test.ts), what else holds of a page (pages.test.ts).
 import { expect, test } from 'vitest';
@@ -6,8 +7,11 @@ import { putSettings } from '../../server/contract/settings.ts';
 import { TRANSLATED_LANGUAGES } from '../../server/http/languages.ts';
 import { makePeopledRealm } from '../support/applications.ts';
 import { THREE, walkInLanguages } from '../support/language-walk.ts';
+import { isReadable } from '../support/page-checks.ts';
 
-const walk = walkInLanguages(THREE);
+const walk = walkInLanguages(THREE, async (page, name, locale) => {
+  if (locale === 'ar') await isReadable(page, name, locale);
+});
 
 test('a language is chosen with the keyboard alone, and its page runs from right to left', async () => {
   const { server } = walk.site();

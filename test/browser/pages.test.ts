@@ -1,13 +1,15 @@
-// Owns: the pages in English and Arabic, and without JavaScript.
-// Does not own: what must hold of a page (test/support/page-checks.ts), German, whose words are long (pages.long.test.ts), what pages
-// say and do (test/server, the other files here).
+// Owns: the pages in English, in Arabic those that are shown once, and without JavaScript.
+// Does not own: what must hold of a page (test/support/page-checks.ts), other pages in Arabic (languages.test.ts),
+// German, whose words are long (pages.long.test.ts), what pages say and do (test/server, the other files here).
 // `npm run screenshots` takes pictures in all three.
 import { expect, test } from 'vitest';
 import { checkPages, pictures } from '../support/page-checks.ts';
-import { createWalk, type Look } from '../support/page-walk.ts';
+import { createWalk, type Look, stopNames } from '../support/page-walk.ts';
 import { makeWalkedRealm } from '../support/page-walk-realm.ts';
 
-const walk = checkPages(pictures ? ['en', 'de', 'ar'] : ['en', 'ar']);
+const walk = checkPages(
+  pictures ? { en: stopNames, de: stopNames, ar: stopNames } : { en: stopNames, ar: ['device', 'changes'] },
+);
 
 test.skipIf(pictures)('without JavaScript each page is there, and leads on', async () => {
   const there = walk();

@@ -62,14 +62,20 @@ async function choose(page: Page, locale: string): Promise<void> {
 
 /** Of no realm, so that they know of no choice. */
 const ofNoRealm = ['errors', 'administration'] as const;
-/** Answers that come once, or to a code that is not typed again and again: page-checks.ts looks at them, in three languages. */
+/** Answers that come once, or to a code that is not typed again and again: pages.test.ts looks at them. */
 const counted = ['device-code-wrong', 'device-confirm', 'device-allowed', 'erased'];
 
 /** One with long words, one without spaces between words, one from right to left: each run looks at these. */
 export const THREE = ['de', 'ja', 'ar'] as const;
 
-/** Tests of a file: the walk through all pages, each of them in each of these languages. */
-export function walkInLanguages(locales: readonly string[]): { site(): MailingServer; browser(): Browser } {
+/**
+ * Tests of a file: the walk through all pages, each of them in each of these languages.
+ * @param further checks of a page in a language
+ */
+export function walkInLanguages(
+  locales: readonly string[],
+  further: (page: Page, name: string, locale: string) => Promise<void> = async () => {},
+): { site(): MailingServer; browser(): Browser } {
   let callback = '';
   let site: MailingServer;
   let browser: Browser;
@@ -94,13 +100,17 @@ export function walkInLanguages(locales: readonly string[]): { site(): MailingSe
         await choose(page, locale);
         await speaks(page, name, locale);
         expect(await page.locator(controls).count(), `${name} in ${locale}`).toBe(had);
+        await further(page, name, locale);
       }
     };
     await createWalk({ browser, site, realm: 'walk', locale: 'en', callback, look })[stop]();
   });
 
   test.each(locales)('the pages of no realm fit as well for a browser that speaks %s', async (locale) => {
-    const look = (page: Page, name: string) => speaks(page, name, locale);
+    const look = async (page: Page, name: string) => {
+      await speaks(page, name, locale);
+      await further(page, name, locale);
+    };
     const walk = createWalk({ browser, site, realm: 'walk', locale, callback, look });
     for (const stop of ofNoRealm) await walk[stop]();
   });

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from './chromium.ts';
 import { type MailingServer, startMailingServer } from './mail.ts';
 import { createPictures } from './page-pictures.ts';
-import { createWalk, type Look, stopNames, type WalkOptions } from './page-walk.ts';
+import { createWalk, type Look, type stopNames, type WalkOptions } from './page-walk.ts';
 import { makeWalkedRealm } from './page-walk-realm.ts';
 
 /** Less than half as long as `axe.source`; each page parses it. */
@@ -104,11 +104,21 @@ const framed = (response: Response, baseUrl: string): string[] => {
   return frames === 'DENY' && policy?.includes("frame-ancestors 'none'") ? [] : [response.url()];
 };
 
+/** What holds of a page in each language. */
+export async function isReadable(page: Page, name: string, locale: string): Promise<void> {
+  expect(await page.locator('html').getAttribute('dir')).toBe(locale === 'ar' ? 'rtl' : null);
+  expect(await bytesOf(page), name).toBeLessThan(PAGE_BYTES);
+  await fits(page);
+  if (locale !== 'de') await accessible(page, 'light');
+}
+
 /**
- * Tests of a file: all pages, in each of these languages.
+ * Tests of a file: the pages of these stops, by language.
  * @returns what a walk of the file's own needs, once the tests run
  */
-export function checkPages(locales: readonly string[]): () => Pick<WalkOptions, 'browser' | 'site' | 'callback'> {
+export function checkPages(
+  stopsIn: Readonly<Record<string, readonly (typeof stopNames)[number][]>>,
+): () => Pick<WalkOptions, 'browser' | 'site' | 'callback'> {
   let site: MailingServer;
   let browser: Browser;
   let application: Server;
@@ -120,7 +130,8 @@ export function checkPages(locales: readonly string[]): () => Pick<WalkOptions, 
     await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve));
     const address = application.address();
     callback = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/callback`;
-    for (const locale of locales) await makeWalkedRealm(site, { realm: `walk-${locale}`, locale, callback });
+    for (const locale of Object.keys(stopsIn))
+      await makeWalkedRealm(site, { realm: `walk-${locale}`, locale, callback });
   });
   afterAll(async () => {
     await pictures?.sheets(browser);
@@ -130,21 +141,18 @@ export function checkPages(locales: readonly string[]): () => Pick<WalkOptions, 
     await site?.stop();
   });
 
-  describe.each(locales)('in %s', (locale) => {
+  describe.each(Object.entries(stopsIn))('in %s', (locale, stops) => {
     const look: Look = async (page, name) => {
       // a page that waits would come again by itself, in the middle of being looked at
       await page.evaluate('stop()');
       if (pictures) return pictures.take(page, locale, name);
-      expect(await page.locator('html').getAttribute('dir')).toBe(locale === 'ar' ? 'rtl' : null);
-      expect(await bytesOf(page), name).toBeLessThan(PAGE_BYTES);
-      await fits(page);
-      if (locale !== 'de') await accessible(page, 'light');
+      await isReadable(page, name, locale);
       if (locale === 'en') {
         await accessible(page, 'dark');
         await byKeyboard(page);
       }
     };
-    test.each(stopNames)('the pages of %s can be read and used by everybody', async (stop) => {
+    test.each(stops)('the pages of %s can be read and used by everybody', async (stop) => {
       const inFrames: string[] = [];
       const answered = (response: Response) => void inFrames.push(...framed(response, site.server.baseUrl));
       await createWalk({ browser, site, realm: `walk-${locale}`, locale, callback, look, answered })[stop]();
