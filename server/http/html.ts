@@ -26,3 +26,6 @@ function render(value: HtmlValue): string {
 /** `html\`<p>${name}</p>\``: escapes strings and numbers; `false`, `null` and `undefined` become nothing. */
 export const html = (strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html =>
   new Html(strings.reduce((out, string, i) => out + render(values[i - 1]) + string));
+
+/** A name or text that an administrator or a user wrote: its direction may differ from the page's. */
+export const isolated = (own: string): Html => html`<bdi>${own}</bdi>`;

@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, problems } from '../contract/problem.ts';
 import type { Settings } from '../contract/settings.ts';
+import { actingNotice } from './acting-notice.ts';
 import { darkenedColour, parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
 import { Html, html } from './html.ts';
 import { nameOf } from './languages.ts';
@@ -32,8 +33,6 @@ export interface Page {
   body: Html;
   /** The page shows a secret, or asks for consent or a new password: no custom CSS, which could read or disguise that. */
   plain?: boolean | undefined;
-  /** A notice that the user must not overlook, on any page. */
-  banner?: string | null | undefined;
   /**
    * The address for another language, if the page's own address is valid only once; null: there is none, so the page
    * offers no choice.
@@ -111,8 +110,8 @@ ${tags.map((tag) => html`<button class="link" name="locale" value="${tag}" lang=
 }
 
 export function layout(
-  { realm, brand, title, documentTitle, body, wide, banner, plain = false, script, foreign, waiting }: Page,
-  languages: Html | false = false,
+  { realm, brand, title, documentTitle, body, wide, plain = false, script, foreign, waiting }: Page,
+  { languages = false, notice = false }: { languages?: Html | false; notice?: Html | false } = {},
 ): Html {
   const language = currentLanguage();
   const name = brand?.displayName ?? 'Realmkeeper';
@@ -135,7 +134,7 @@ ${waiting && html`<noscript><meta http-equiv="refresh" content="${String(waiting
 </head>
 <body>
 <main class="card${wide ? ' wide' : ''}"${waiting && html` data-waiting="${waiting.path}" data-mark="${waiting.mark}" data-seconds="${String(waiting.seconds)}"`}>
-${!!banner && html`<p class="error" role="alert">${banner}</p>`}
+${notice}
 <header class="brand">${mark}</header>
 <h1>${title}</h1>
 ${body}
@@ -212,7 +211,7 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', 'no-store')
     .serializer((body: unknown) => String(body))
-    .send(layout(page, languageSwitch(reply, page.back)).text);
+    .send(layout(page, { languages: languageSwitch(reply, page.back), notice: actingNotice(reply.request) }).text);
 }
 
 /** Descriptions end without a full stop, like RFC 6749's; on a page they are sentences. */

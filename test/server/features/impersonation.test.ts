@@ -63,6 +63,7 @@ async function acting(by: Client = boss): Promise<Person> {
   expect(account.heading).toBe(person.username);
   return browser;
 }
+const notice = () => `You are <bdi>boss</bdi>, and act for <bdi>${person.username}</bdi>.`;
 const problem = (work: Promise<unknown>): Promise<ServerProblem> =>
   work.then(
     () => Promise.reject(new Error('it was not refused')),
@@ -85,7 +86,7 @@ describe('who acts for a person', () => {
   test('is seen to: on the page, in tokens, and in the audit log', async () => {
     const browser = await acting();
     const { text } = await browser.open(`/realms/${REALM}/account`);
-    expect(text).toContain(`You are boss, and act for ${person.username}. This ends by itself in 30 min`);
+    expect(text).toContain(`${notice()} This ends by itself in 30 min`);
     const { code } = responseParameters(await browser.open(requestPath({ scope: 'openid email' })))!;
     const { body } = await exchange(code);
     const act = { iss: `${server.baseUrl}/realms/${REALM}`, sub: bossId };
@@ -101,6 +102,22 @@ describe('who acts for a person', () => {
     });
     const { body: sessions = [] } = await server.admin.call(listSessions, { params, query: { userId: person.id } });
     expect(sessions).toMatchObject([{ impersonator: 'boss', levelOfAssurance: 0 }]);
+  });
+
+  test('is named with the person on every page, until they sign out', async () => {
+    const browser = await acting();
+    const { csrf = '' } = (await browser.open(`/realms/${REALM}/account`)).fields;
+    const pages = [
+      await browser.open(`/realms/${REALM}/account?view=security`),
+      await browser.post(`/realms/${REALM}/account/credentials/set-up`, { csrf }),
+      await browser.open(`/realms/${REALM}/oauth2/logout`),
+      await browser.open(`/realms/${REALM}/login?for=admin`),
+    ];
+    expect(pages.map(({ heading }) => heading)).toEqual([person.username, 'Not permitted', 'Sign out?', 'Sign in']);
+    for (const { text, heading } of pages) expect(text.split(notice()), heading).toHaveLength(2);
+    const { heading, text } = await browser.post(`/realms/${REALM}/account/sign-out`, { csrf });
+    expect(heading).toBe('Signed out');
+    expect(text).not.toContain('act for');
   });
 
   test('is named among the person’s own sessions', async () => {

@@ -1,4 +1,4 @@
-// The frame of the account page: navigation, sign-out and the banner of an impersonated session.
+// The frame of the account page: navigation and sign-out.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { timeAgo } from '../../../http/ago.ts';
@@ -17,9 +17,6 @@ export interface AccountView {
   content: Content;
   parts: SectionParts;
   said: string | undefined;
-  /** The impersonating administrator; null: it is the user's own session. */
-  acting: { name: string; until: Date } | null;
-  now: Date;
 }
 
 /** The parts of the frame that the sections use. */
@@ -33,17 +30,12 @@ export const partsOf = (
 <input type="hidden" name="csrf" value="${csrf}">${inside}</form>`,
 });
 
-const bannerOf = (username: string, { name, until }: { name: string; until: Date }, now: Date): string => {
-  const minutes = Math.max(Math.ceil((until.getTime() - now.getTime()) / 60_000), 1);
-  return text('account.acting', { name, username, minutes });
-};
-
 /** An impersonated session can neither download nor erase the user's data. */
 export const viewsFor = (mayChange: boolean): readonly AccountViewName[] =>
   mayChange ? accountViews : accountViews.filter((view) => view !== 'data');
 
 export function sendAccount(reply: FastifyReply, view: AccountView): FastifyReply {
-  const { realm, settings, profile, current, content, parts, said, acting, now } = view;
+  const { realm, settings, profile, current, content, parts, said } = view;
   const signOut = parts.post('sign-out', html`<button class="quiet">${text('account.signOut')}</button>`);
   const body = html`<div class="account">
 ${navigation(realm, { current, views: viewsFor(parts.mayChange), below: signOut })}
@@ -53,9 +45,8 @@ ${content.body}
 </div>
 </div>`;
   const title = fullName(profile) || profile.username;
-  const banner = acting && bannerOf(profile.username, acting, now);
   const documentTitle = `${nameOfView(current)} – ${title}`;
-  const page = { realm, brand: settings, title, documentTitle, body, wide: true, banner };
+  const page = { realm, brand: settings, title, documentTitle, body, wide: true };
   return sendPage(reply, page, { images: content.images ?? [] });
 }
 

@@ -146,8 +146,6 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       content,
       parts,
       said: said && plainText(outcomes[said].words),
-      acting: session.impersonator && { name: session.impersonator.name, until: session.expiresAt },
-      now: now(),
     });
   });
 

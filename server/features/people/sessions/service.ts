@@ -22,6 +22,7 @@ import { withQuery } from '../../../domain/redirect-uri.ts';
 import type { Finding } from '../../../domain/risk.ts';
 import { cutoffsOf } from '../../../domain/session.ts';
 import { type PersonStanding, standingOf } from '../../../domain/standing.ts';
+import { forgetActing, noteActing } from '../../../http/acting-notice.ts';
 import { realmCookie } from '../../../http/realm-cookie.ts';
 import { personSpeaks } from '../../../http/spoken.ts';
 import * as store from './store.ts';
@@ -81,7 +82,6 @@ export interface PlannedSession {
 }
 
 export type SessionPage = store.SessionPage;
-
 export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication';
 
 const TOUCH_MS = 60_000;
@@ -218,7 +218,8 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       if (!row) return undefined;
       const session = live(realm, row);
       await touchIfDue(realm, session, policy);
-      if (!session.impersonator) await personSpeaks(session.standing.locale);
+      if (session.impersonator) noteActing(request, session.impersonator.name, session, now());
+      else await personSpeaks(session.standing.locale);
       return session;
     },
 
@@ -391,6 +392,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       });
     },
     clearCookie(reply: FastifyReply, realm: string): void {
+      forgetActing(reply.request);
       void reply.clearCookie(cookie.nameIn(realm), cookie.options(realm));
     },
   };
