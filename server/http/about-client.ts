@@ -2,7 +2,7 @@
 // Registration §2: logo_uri, client_uri, policy_uri, tos_uri. All of it is foreign content: only https, and without a
 // reference back to the page.
 import { z } from 'zod';
-import { type Html, html } from './html.ts';
+import { type Html, html, isolated } from './html.ts';
 import { text } from './texts.ts';
 
 const address = z.string().nullable();
@@ -29,15 +29,21 @@ export const withHost = (about: AboutClient | undefined, redirectUri: string): A
 /** The addresses of pictures that the page loads. */
 export const picturesOf = (about: AboutClient | undefined): string[] => (about?.logo ? [about.logo] : []);
 
+const initialOf = (name: string): string => [...name.trim()][0]?.toLocaleUpperCase() ?? '';
+
 /** The first character of a name, for applications and providers without a picture. */
 export const monogram = (name: string): Html =>
-  html`<span class="monogram" aria-hidden="true">${[...name.trim()][0]?.toLocaleUpperCase()}</span>`;
+  html`<span class="monogram" aria-hidden="true">${initialOf(name)}</span>`;
+
+/** A picture beside the name. If it doesn't load, the style sheet shows its `alt` in place of it. */
+export const picture = (address: string, name: string): Html =>
+  html`<img class="picture" src="${address}" alt="${initialOf(name)}" aria-hidden="true" referrerpolicy="no-referrer">`;
 
 /** The application's picture, or its initial, beside its name. */
 export const clientMark = (name: string, about: AboutClient | undefined): Html =>
   html`<div class="asks">${
-    about?.logo ? html`<img src="${about.logo}" alt="" referrerpolicy="no-referrer">` : monogram(name)
-  }<div><strong><bdi>${name}</bdi></strong>${about?.host !== undefined && html`<br><strong>${about.host}</strong>`}</div></div>`;
+    about?.logo ? picture(about.logo, name) : monogram(name)
+  }<div><strong>${isolated(name)}</strong>${about?.host !== undefined && html`<br><strong>${about.host}</strong>`}</div></div>`;
 
 export function aboutClient(about: AboutClient | undefined): Html | false {
   if (!about || Object.values(about).every((one) => one === null || one === undefined)) return false;

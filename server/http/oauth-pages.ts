@@ -2,10 +2,11 @@
 // the user. The error's code and the faulty part of the request are for developers, in a closed section. Decisions
 // "Errors": browser endpoints show a page with the same information.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isolated } from './html.ts';
 import { logRefusal, oauthErrorOf, realmOf } from './oauth.ts';
 import type { OAuthError } from './oauth-error.ts';
 import { type Brand, type Html, html, sendPage, sentence } from './pages.ts';
-import { text, translated } from './texts.ts';
+import { text, textHtml, translated } from './texts.ts';
 
 /** Describes the error to a user, without terms of the protocol. */
 function sentenceOf({ page, error, status, words }: OAuthError): string {
@@ -19,11 +20,12 @@ function sentenceOf({ page, error, status, words }: OAuthError): string {
 function wayBack({ page: { back }, error, status }: OAuthError, request: FastifyRequest): Html {
   if (error === 'not_found') return html`<p>${text('error.checkLink')}</p>`;
   const retry = (status >= 500 || error === 'slow_down') && request.method === 'GET';
-  const go = (to: string, words: string) =>
+  const go = (to: string, words: Html | string) =>
     html`<div class="actions"><a class="button" href="${to}">${words}</a></div>`;
   if (retry) return go(request.url, text('error.tryAgain'));
-  const again = html`<p>${text('error.startAgainThere', { application: back?.title ?? text('error.theApplication') })}</p>`;
-  if (back?.homeUrl) return html`${again}${go(back.homeUrl, text('error.goTo', { application: back.title }))}`;
+  const again = html`<p>${textHtml('error.startAgainThere', { application: back ? isolated(back.title) : text('error.theApplication') })}</p>`;
+  if (back?.homeUrl)
+    return html`${again}${go(back.homeUrl, textHtml('error.goTo', { application: isolated(back.title) }))}`;
   return html`${again}${go(`/realms/${realmOf(request)}/account`, text('error.goToAccount'))}`;
 }
 

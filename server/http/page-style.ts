@@ -38,8 +38,11 @@ body {
 .application { margin: 0 0 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; font-size: .9rem; }
 .application img { max-width: 100%; max-height: 3rem; }
 .asks { display: flex; gap: .875rem; align-items: center; margin: 0 0 1rem; font-size: 1.125rem; }
-.asks img { flex: none; width: 3rem; height: 3rem; object-fit: contain; border-radius: 9px; }
-.monogram { flex: none; display: grid; place-items: center; width: 3rem; height: 3rem; font-weight: 650; font-size: 1.25rem; color: var(--on-primary); background: var(--primary); border-radius: 9px; }
+.picture, .monogram { flex: none; width: 3rem; height: 3rem; font-weight: 650; font-size: 1.25rem; border-radius: 9px; }
+.picture { position: relative; object-fit: contain; overflow: hidden; }
+.picture::after { content: attr(alt); position: absolute; inset: 0; }
+.monogram, .picture::after { display: grid; place-items: center; color: var(--on-primary); background: var(--primary); }
+.app :is(.picture, .monogram) { width: 2.25rem; height: 2.25rem; font-size: 1rem; border-radius: 7px; }
 .brand .logo { position: relative; display: block; max-width: 100%; min-height: 1.625rem; max-height: 3.5rem; font-weight: 650; font-size: 1.0625rem; }
 .brand .logo::after { content: attr(alt); position: absolute; inset: 0; background: var(--card); }
 h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; text-wrap: pretty; }
@@ -127,7 +130,6 @@ ul.rows > li > div { flex: 1; }
 ul.rows > li > form { flex: none; }
 ul.rows form > button + button { margin-top: .5rem; }
 ul.rows > li.app { justify-content: flex-start; }
-.icon { flex: none; width: 2.25rem; height: 2.25rem; object-fit: contain; border-radius: .375rem; }
 ul.soft { margin: .125rem 0; padding-inline-start: 1.125rem; }
 ul.rows strong { color: var(--text); font-weight: 600; }
 .soft { color: var(--soft); font-size: .9375rem; }
@@ -156,7 +158,7 @@ details p { margin: .25rem 0 0; }
 .strength { display: flex; gap: .5rem; align-items: center; margin: .375rem 0 0; }
 .strength[hidden] { display: none; }
 .strength meter { flex: 1; }
-strong, bdi, code { unicode-bidi: isolate; }
+strong, code, span.soft { unicode-bidi: plaintext; }
 dd { unicode-bidi: plaintext; }
 :dir(rtl) dd { text-align: right; }
 :dir(rtl) :is(input:is(.code, [type=email], [type=tel], [type=url], [autocomplete=tel]), .secret, .codes) { direction: ltr; }

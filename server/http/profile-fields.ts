@@ -5,7 +5,7 @@ import { PHONE_CONFIRMED, withoutOldConfirmation } from '../contract/phone.ts';
 import type { Words } from '../contract/phrases.ts';
 import type { ProfileAttribute, UserProfile } from '../contract/user-profile.ts';
 import { type Faults, invalidState, noteAt } from './field-errors.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, isolated } from './html.ts';
 import { plainText, text, translated } from './texts.ts';
 
 const MOST = 255;
@@ -159,12 +159,12 @@ function fieldOf(
   const optional =
     !required && path.startsWith('attributes.') && html` <span class="soft">${text('otp.optional')}</span>`;
   const labelled = (control: Html) =>
-    html`<div class="field"><label for="${field}">${label}${optional}</label>${control}${note}</div>`;
+    html`<div class="field"><label for="${field}">${isolated(label)}${optional}</label>${control}${note}</div>`;
   if (multivalued && options.length > 0)
-    return html`<fieldset class="field"${state}><legend>${label}${optional}</legend><input type="hidden" name="${field}" value="">
+    return html`<fieldset class="field"${state}><legend>${isolated(label)}${optional}</legend><input type="hidden" name="${field}" value="">
 ${options.map((option, i) => {
   const id = `${field}-${i}`;
-  return html`<div class="check"><input type="checkbox" id="${id}" name="${optionField(field, option)}" value="on"${values.includes(option) && html` checked`}><label for="${id}">${option}</label></div>`;
+  return html`<div class="check"><input type="checkbox" id="${id}" name="${optionField(field, option)}" value="on"${values.includes(option) && html` checked`}><label for="${id}">${isolated(option)}</label></div>`;
 })}${note}</fieldset>`;
   if (multivalued)
     return labelled(html`<textarea id="${field}" name="${field}" rows="3" maxlength="${MOST_OF_MANY}"${state}>
@@ -177,7 +177,7 @@ ${values.join('\n')}</textarea><p class="hint">${text('profile.oneALine')}</p>`)
     // A value from before the options stays until the user chooses another one.
     const all = value === '' || choices.includes(value) ? choices : [value, ...choices];
     return labelled(html`<select id="${field}" name="${field}"${state}><option value=""></option>
-${all.map((choice) => html`<option value="${choice}"${choice === value && html` selected`}>${named(choice)}</option>`)}</select>`);
+${all.map((choice) => html`<option value="${choice}" dir="auto"${choice === value && html` selected`}>${named(choice)}</option>`)}</select>`);
   }
   const kind = { date: 'date', email: 'email', url: 'url', number: 'text', string: 'text', boolean: 'text' }[type];
   return labelled(

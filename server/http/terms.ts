@@ -2,7 +2,7 @@
 // changed meanwhile.
 import type { Settings } from '../contract/settings.ts';
 import { type Faults, noteAt } from './field-errors.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, isolated } from './html.ts';
 import { text, textHtml } from './texts.ts';
 
 type Fields = Pick<Settings, 'termsUrl' | 'termsVersion'>;
@@ -26,10 +26,8 @@ export const shownTerms = (settings: Fields): Html =>
   html`<input type="hidden" name="accepted" value="${written(settings)}">`;
 
 export function termsLink({ termsUrl, displayName }: Settings): Html {
-  const words = text('terms.of', { realm: displayName });
-  return termsUrl === null
-    ? html`${words}`
-    : html`<a href="${termsUrl}" target="_blank" rel="noopener noreferrer">${words}</a>`;
+  const words = textHtml('terms.of', { realm: isolated(displayName) });
+  return termsUrl === null ? words : html`<a href="${termsUrl}" target="_blank" rel="noopener noreferrer">${words}</a>`;
 }
 
 /**

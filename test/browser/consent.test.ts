@@ -128,3 +128,23 @@ test('another language can be chosen where consent is asked for, and the way goe
   await page.waitForURL(/state=s/);
   expect(new URL(page.url()).searchParams.get('code')).toMatch(/^svc_ac_/);
 });
+
+test('the first letter of the application’s name stands where its picture doesn’t load', async () => {
+  const clientId = 'pictured';
+  await makeClient(server, 'acme', {
+    ...{ clientId, name: 'Ötzi', tokenEndpointAuthMethod: 'none', consentRequired: true },
+    redirectUris: [`${origin}/callback`],
+    logoUri: 'https://127.0.0.1:9/logo.png',
+  });
+  await page.goto(authorizeUrl({ client_id: clientId }));
+  await page.fill('[name=username]', 'alice');
+  await page.fill('[name=password]', PASSWORD);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByText('Ötzi').first().waitFor();
+  const shown = await page.evaluate(`(() => {
+    const picture = document.querySelector('.asks img');
+    const { content, width, height } = getComputedStyle(picture, '::after');
+    return { alt: picture.alt, hidden: picture.ariaHidden, content, width, height };
+  })()`);
+  expect(shown).toEqual({ alt: 'Ö', hidden: 'true', content: '"Ö"', width: '48px', height: '48px' });
+});

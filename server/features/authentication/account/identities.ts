@@ -6,7 +6,7 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { userParty } from '../../../domain/party.ts';
 import { siteOf } from '../../../domain/site.ts';
-import { html } from '../../../http/html.ts';
+import { html, isolated } from '../../../http/html.ts';
 import { sendOnward } from '../../../http/self-posting.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { Connections } from '../brokering/connect.ts';
@@ -36,7 +36,7 @@ export function createIdentitySection(deps: IdentitySectionDeps): AccountSection
       const others = mayChange ? (await connections.offered(realm)).filter(({ alias }) => !known.has(alias)) : [];
       if (all.length === 0 && others.length === 0) return false;
       const row = ({ id, displayName, name, subject, linkedAt, lastUsedAt }: IdentityLink) => html`<li>
-<div><strong>${displayName}</strong> <span class="soft">${name ?? subject}</span>
+<div><strong>${isolated(displayName)}</strong> <span class="soft">${name ?? subject}</span>
 <div class="soft">${textHtml('identities.linked', { when: time(linkedAt) })}</div>
 ${lastUsedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(lastUsedAt) })}</div>`}</div>
 ${mayChange && post(`identities/${id}/remove`, html`<button class="quiet">${text('identities.remove')}<span class="hidden"> ${displayName}</span></button>`)}
@@ -54,7 +54,7 @@ ${
 ${others.map(({ alias, title }) =>
   post(
     `identities/${alias}/connect`,
-    html`<button class="quiet">${text('identities.connect', { provider: title })}</button>`,
+    html`<button class="quiet">${textHtml('identities.connect', { provider: isolated(title) })}</button>`,
   ),
 )}
 </div>`

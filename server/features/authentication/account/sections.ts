@@ -7,8 +7,9 @@ import type { ConsentRecord } from '../../../contract/gdpr.ts';
 import type { OfflineSession } from '../../../contract/offline-sessions.ts';
 import type { RequiredAction } from '../../../contract/users.ts';
 import { AGENT_REMINDER_DAYS } from '../../../domain/agents.ts';
+import { monogram, picture } from '../../../http/about-client.ts';
 import { dayOf } from '../../../http/ago.ts';
-import { type Html, html } from '../../../http/html.ts';
+import { type Html, html, isolated } from '../../../http/html.ts';
 import { type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
 import type { ActivityRow, Profile } from './store.ts';
 import { accountPath } from './views.ts';
@@ -54,7 +55,7 @@ ${changes.map(({ action, words }) =>
 }`;
 
 const scopeList = (names: readonly string[], scopes: ApplicationsParts['scopes']): Html =>
-  html`<ul class="soft">${names.map((name) => html`<li>${scopeText(name, scopes.get(name) ?? null)}</li>`)}</ul>`;
+  html`<ul class="soft">${names.map((name) => html`<li>${isolated(scopeText(name, scopes.get(name) ?? null))}</li>`)}</ul>`;
 
 /** The applications that the user may open, also those that were never used. */
 export const ownApplicationsSection = (applications: readonly OwnApplication[]): Html | false =>
@@ -63,8 +64,8 @@ export const ownApplicationsSection = (applications: readonly OwnApplication[]):
 <ul class="rows">
 ${applications.map(({ name, displayName, description, url, iconUrl }) => {
   const title = displayName ?? name;
-  return html`<li class="app">${iconUrl !== null && html`<img class="icon" src="${iconUrl}" alt="" referrerpolicy="no-referrer">`}
-<div><strong>${url === null ? title : html`<a href="${url}" rel="noreferrer">${title}</a>`}</strong>
+  return html`<li class="app">${iconUrl === null ? monogram(title) : picture(iconUrl, title)}
+<div><strong>${url === null ? isolated(title) : html`<a href="${url}" rel="noreferrer">${isolated(title)}</a>`}</strong>
 ${description && html`<div class="soft" dir="auto">${description}</div>`}</div></li>`;
 })}
 </ul>`;
@@ -90,10 +91,10 @@ function consentRow(
 ): Html {
   const button = html`<button class="quiet">${text('account.withdraw')}<span class="hidden"> ${title}</span></button>`;
   return html`<li>
-<div><strong>${title}</strong>${about}
+<div><strong>${isolated(title)}</strong>${about}
 ${allowed.length > 0 && scopeList(allowed, scopes)}
-${resources.length > 0 && html`<ul class="soft">${resources.map((resource) => html`<li>${text('consent.resource', { resource })}</li>`)}</ul>`}
-${claims.length > 0 && html`<div class="soft">${claims.join(', ')}</div>`}
+${resources.length > 0 && html`<ul class="soft">${resources.map((resource) => html`<li>${textHtml('consent.resource', { resource: isolated(resource) })}</li>`)}</ul>`}
+${claims.length > 0 && html`<div class="soft">${claims.map((claim, i) => html`${i > 0 && ', '}${isolated(claim)}`)}</div>`}
 <div class="soft">${textHtml('account.allowed', { when: time(grantedAt) })}</div></div>
 ${mayChange && post(`consents/${encodeURIComponent(clientId)}/withdraw`, button)}
 </li>`;
@@ -113,7 +114,7 @@ function offlineRow(
 ): Html {
   const title = titles.get(clientId) ?? clientId;
   return html`<li>
-<div><strong>${title}</strong>
+<div><strong>${isolated(title)}</strong>
 ${scopeList(allowed, scopes)}
 <div class="soft">${textHtml('account.allowed', { when: time(startedAt) })}</div>
 ${lastRefreshedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(lastRefreshedAt) })}</div>`}</div>
@@ -158,7 +159,7 @@ ${description && html`<div class="soft" dir="auto">${description}</div>`}`;
   if (because === 'consent')
     return consents.flatMap((one) => (one.clientId === clientId ? [consentRow(one, name, parts, about)] : []));
   return html`<li>
-<div><strong>${name}</strong>${about}
+<div><strong>${isolated(name)}</strong>${about}
 ${status === 'active' && reviewDueAt !== null && html`<div class="soft">${textHtml('account.agentReview', { day: day(reviewDueAt) })}</div>`}
 ${mayChange && status !== 'revoked' && buttons(agent)}</div>
 </li>`;

@@ -1,7 +1,7 @@
 // The list of the user's sessions and known browsers on the account page.
 import type { Session } from '../../../contract/sessions.ts';
 import { deviceName } from '../../../http/device-name.ts';
-import { type Html, html } from '../../../http/html.ts';
+import { type Html, html, isolated } from '../../../http/html.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { Browsers } from '../risk/browsers.ts';
 import type { SectionParts } from './sections.ts';
@@ -53,10 +53,10 @@ export function sessionList(
     const end = html`<button class="quiet">${text('account.end')}<span class="hidden">${text('account.endSession', { device, address })}</span></button>`;
     return html`<li>
 <div><strong>${device}</strong>${here && html`<span class="badge">${text('account.thisDevice')}</span>`}
-${session.impersonator !== null && html`<div class="soft">${textHtml('account.sessionActing', { name: html`<bdi>${session.impersonator}</bdi>` })}</div>`}
-<div class="soft">${textHtml('account.signedIn', { address: html`<bdi>${address}</bdi>`, when: time(session.startedAt) })}</div>
+${session.impersonator !== null && html`<div class="soft">${textHtml('account.sessionActing', { name: isolated(session.impersonator) })}</div>`}
+<div class="soft">${textHtml('account.signedIn', { address: isolated(address), when: time(session.startedAt) })}</div>
 <div class="soft">${textHtml('account.lastSeen', { when: time(session.lastSeenAt) })}</div>
-${session.clients.length > 0 && html`<div class="soft">${session.clients.map((id) => titles.get(id) ?? id).join(' · ')}</div>`}
+${session.clients.length > 0 && html`<div class="soft">${session.clients.map((id, i) => html`${i > 0 && ' · '}${isolated(titles.get(id) ?? id)}`)}</div>`}
 ${browser && known(browser)}</div>
 ${!here && mayChange && post(`sessions/${session.id}/end`, end)}
 ${browser && forget(browser)}

@@ -7,7 +7,7 @@ import type { Seal } from '../../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../../crypto/tokens.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { linkDigest, linkTo } from '../../../domain/links.ts';
-import { invalidState } from '../../../http/field-errors.ts';
+import { faultsOf, invalidState, noteAt } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
@@ -99,7 +99,7 @@ export function createMagicLink({ credentials, transact, send, sends, seal, now 
 }
 
 function namePage({ user, loginHint }: Step, complaint: Complaint | undefined): StepPage {
-  const bad = complaint && invalidState('username');
+  const bad = complaint?.field === 'username' && invalidState('username');
   return {
     title: user ? text('link.confirm') : text('link.title'),
     submit: text('link.submit'),
@@ -109,6 +109,7 @@ function namePage({ user, loginHint }: Step, complaint: Complaint | undefined): 
 <label for="username">${text('password.username')}</label>
 <input type="text" id="username" name="username" value="${complaint?.values?.username ?? loginHint}" maxlength="${NAME_MAX}"
  autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false" required autofocus${bad}>
+${noteAt(faultsOf(complaint), 'username')}
 </div>`,
   };
 }

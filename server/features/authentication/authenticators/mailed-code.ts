@@ -10,6 +10,7 @@ import type { Tx } from '../../../db/transact.ts';
 import type { CodeGuesses } from '../../../domain/code-guesses.ts';
 import { linkDigest, linkTo } from '../../../domain/links.ts';
 import { codeField } from '../../../http/code-field.ts';
+import type { Faults } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
@@ -159,10 +160,10 @@ export type MailedCodes = ReturnType<typeof createMailedCodes>;
 /** The contents of the page on which the user enters the code. */
 export const mailedCodeFields = (
   email: string,
-  { wrong, other }: { wrong: boolean; other?: string | undefined },
+  { faults, other }: { faults: Faults; other?: string | undefined },
 ): Pick<StepPage, 'body' | 'below'> => ({
   body: html`<p class="lead">${text('verify.lead', { email, minutes: LIFETIME_SECONDS / 60 })}</p>
-${codeField({ wrong, required: false })}`,
+${codeField({ faults, required: false })}`,
   below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>
 ${other !== undefined && html`<button class="link" name="other" value="1">${other}</button>`}`,
 });

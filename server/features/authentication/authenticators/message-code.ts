@@ -8,6 +8,7 @@ import type { Seal } from '../../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../../crypto/tokens.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { codeField } from '../../../http/code-field.ts';
+import { faultsOf } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
@@ -132,6 +133,6 @@ const codePage = (sent: Kind['sent'], complaint: Complaint | undefined): StepPag
   title: text('otp.title'),
   submit: text('otp.submit'),
   body: html`<p class="lead">${text(sent, { minutes: LIFETIME_SECONDS / 60 })}</p>
-${codeField({ wrong: complaint !== undefined, required: false })}`,
+${codeField({ faults: faultsOf(complaint), required: false })}`,
   below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>`,
 });

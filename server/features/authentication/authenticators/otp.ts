@@ -7,6 +7,7 @@ import type { Seal } from '../../../crypto/seal.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
 import { codeField } from '../../../http/code-field.ts';
+import { faultsOf } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { codeForApp } from '../../../http/qr-picture.ts';
 import { text } from '../../../http/texts.ts';
@@ -88,7 +89,7 @@ const codePage = (user: KnownUser, complaint: Complaint | undefined): StepPage =
   title: text('otp.title'),
   submit: text('otp.submit'),
   body: html`<p class="lead">${text('otp.lead', { username: user.username })}</p>
-${codeField({ wrong: complaint !== undefined, required: true })}`,
+${codeField({ faults: faultsOf(complaint), required: true })}`,
 });
 
 function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: Complaint | undefined): StepPage {
@@ -106,7 +107,7 @@ ${codeForApp(address, text('otp.picture'))}
 <code class="secret" aria-describedby="secret-hint">${secret.match(/.{1,4}/g)?.join(' ')}</code></li>
 <li>${text('otp.enter')}</li>
 </ol>
-${codeField({ wrong: complaint !== undefined, required: true })}
+${codeField({ faults: faultsOf(complaint), required: true })}
 <div class="field">
 <label for="label">${text('otp.label')} <span class="soft">${text('otp.optional')}</span></label>
 <input type="text" id="label" name="label" value="${complaint?.values?.label}" maxlength="100" autocomplete="off">

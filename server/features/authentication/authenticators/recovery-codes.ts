@@ -5,7 +5,7 @@ import { phrase } from '../../../contract/phrases.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
-import { invalidState } from '../../../http/field-errors.ts';
+import { faultsOf, invalidState, noteAt } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { RecoveryCodes } from '../../people/credentials/recovery-codes.ts';
@@ -89,7 +89,8 @@ const codePage = (complaint: Complaint | undefined): StepPage => ({
 <div class="field">
 <label for="code">${text('recovery.code')}</label>
 <input class="code" type="text" id="code" name="code" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="40"
- required autofocus${complaint && invalidState('code')}>
+ required autofocus${complaint?.field === 'code' && invalidState('code')}>
+${noteAt(faultsOf(complaint), 'code')}
 </div>`,
 });
 
@@ -128,8 +129,9 @@ function enrolmentPage(codes: readonly string[], realmName: string, complaint: C
 <ul class="codes" id="codes" data-text="${file}">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
 <p>${button('copy', text('recovery.copy'), text('recovery.copied'))} ${button('download', text('recovery.download'), text('recovery.downloaded'))} ${button('print', text('recovery.print'), text('recovery.printed'))}</p>
 <div class="check">
-<input type="checkbox" id="saved" name="saved" value="on" required${complaint && invalidState('saved')}>
+<input type="checkbox" id="saved" name="saved" value="on" required${complaint?.field === 'saved' && invalidState('saved')}>
 <label for="saved">${text('recovery.kept')}</label>
-</div>`,
+</div>
+${noteAt(faultsOf(complaint), 'saved')}`,
   };
 }

@@ -39,7 +39,7 @@ export const nonePage = (): StepPage => ({
 export const codePage = ({ email, complaint }: { email: string; complaint: Complaint }): StepPage => ({
   title: text('verify.title'),
   submit: text('otp.submit'),
-  ...mailedCodeFields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
+  ...mailedCodeFields(email, { faults: faultsOf(complaint), other: text('verify.other') }),
 });
 
 export interface Review {

@@ -9,9 +9,9 @@ import { impersonateUser } from '../../../contract/user-access.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { isFromElsewhere, siteOf } from '../../../domain/site.ts';
 import { bind } from '../../../http/bind.ts';
-import { html } from '../../../http/html.ts';
+import { html, isolated } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
-import { text } from '../../../http/texts.ts';
+import { text, textHtml } from '../../../http/texts.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
 import { type ArrivalDeps, arrivalPath, type Impersonation, redeemImpersonationToken } from './service.ts';
 
@@ -43,7 +43,7 @@ export function impersonationPages(pages: FastifyInstance, deps: ImpersonationPa
   pages.get(at, { schema: { hide: true } }, async (request, reply) => {
     const { realm, brand } = await brandOf(request.params);
     const { token } = Token.parse(request.query);
-    const body = html`<p class="lead">${text('impersonation.lead', { realm: brand.displayName })}</p>
+    const body = html`<p class="lead">${textHtml('impersonation.lead', { realm: isolated(brand.displayName) })}</p>
 <form method="post" action="${arrivalPath(realm)}"><input type="hidden" name="token" value="${token}">
 <div class="actions"><button class="full">${text('impersonation.goOn')}</button></div></form>`;
     return sendPage(reply, { realm, brand, title: text('impersonation.title'), body, plain: true });

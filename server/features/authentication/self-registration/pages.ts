@@ -96,7 +96,7 @@ export const passwordPage = (settings: Settings, complaint: Complaint | undefine
 export const codePage = (email: string, complaint: Complaint | undefined): StepPage => ({
   title: text('verify.title'),
   submit: text('otp.submit'),
-  ...mailedCodeFields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
+  ...mailedCodeFields(email, { faults: faultsOf(complaint), other: text('verify.other') }),
 });
 
 export function sendClosed(

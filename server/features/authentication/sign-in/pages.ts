@@ -5,10 +5,10 @@ import { BY_PROVIDER } from '../../../contract/flows.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { aboutClient, picturesOf } from '../../../http/about-client.ts';
 import { noteAbove } from '../../../http/field-errors.ts';
-import { type Html, html } from '../../../http/html.ts';
+import { type Html, html, isolated } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { providerWays } from '../../../http/provider-ways.ts';
-import { type PlainKey, plainText, text, translated } from '../../../http/texts.ts';
+import { type PlainKey, plainText, text, textHtml, translated } from '../../../http/texts.ts';
 import { waitingScript } from '../../../http/waiting-script.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import { inTab } from './cookie.ts';
@@ -181,7 +181,7 @@ const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }, more: r
 
 /** The application's name, then the realm's own text, whose language may have another direction than the page. */
 const lead = (clientName: string | undefined, { welcomeText, defaultLocale }: RealmSettingsDto): Html =>
-  html`${clientName !== undefined && html`<p class="lead">${text('signIn.continueTo', { application: clientName })}</p>`}
+  html`${clientName !== undefined && html`<p class="lead">${textHtml('signIn.continueTo', { application: isolated(clientName) })}</p>`}
 ${!!welcomeText && html`<p class="lead" dir="auto" lang="${defaultLocale}">${welcomeText}</p>`}`;
 
 const refusals: Record<string, { title: PlainKey; why: PlainKey }> = {

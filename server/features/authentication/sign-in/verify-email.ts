@@ -1,7 +1,7 @@
 // The required action VERIFY_EMAIL: the user proves an e-mail address by a mailed code or link. Users who started it from
 // their account, or have no address, enter the address first. Only the owner of a taken address learns that it is taken.
 import type { Transact } from '../../../db/transact.ts';
-import { invalidState } from '../../../http/field-errors.ts';
+import { faultsOf, invalidState, noteAt } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { Complaint, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
@@ -49,7 +49,7 @@ export function createVerifyEmail({ contact, transact }: VerifyEmailDeps): Requi
         return {
           title: text('verify.title'),
           submit: text('otp.submit'),
-          ...mailedCodeFields(to, { wrong: about?.field === 'code', other }),
+          ...mailedCodeFields(to, { faults: faultsOf(about), other }),
         };
       }
     },
@@ -64,7 +64,8 @@ const addressPage = (email: string | null, complaint: Complaint | undefined): St
 <div class="field">
 <label for="email">${text('account.email')}</label>
 <input type="email" id="email" name="email" value="${complaint?.values?.email ?? email}" maxlength="${EMAIL_MAX}" autocomplete="email"
- required autofocus${complaint && invalidState('email')}>
+ required autofocus${complaint?.field === 'email' && invalidState('email')}>
+${noteAt(faultsOf(complaint), 'email')}
 </div>`,
 });
 

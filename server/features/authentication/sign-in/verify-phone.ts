@@ -2,7 +2,7 @@
 // account, or have no number, enter the number first.
 import type { Transact } from '../../../db/transact.ts';
 import { codeField } from '../../../http/code-field.ts';
-import { invalidState } from '../../../http/field-errors.ts';
+import { faultsOf, invalidState, noteAt } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { Complaint, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
@@ -54,7 +54,8 @@ const numberPage = (number: string | null, mayChange: boolean, complaint: Compla
 <label for="phone">${text('phone.number')}</label>
 <input type="tel" id="phone" name="phone" value="${complaint?.values?.phone ?? number}" maxlength="40" autocomplete="tel" required${
     mayChange ? html` autofocus` : html` readonly`
-  }${complaint && invalidState('phone')}>
+  }${complaint?.field === 'phone' && invalidState('phone')}>
+${noteAt(faultsOf(complaint), 'phone')}
 </div>`,
 });
 
@@ -62,7 +63,7 @@ const codePage = (number: string, complaint: Complaint | undefined): StepPage =>
   title: text('otp.title'),
   submit: text('otp.submit'),
   body: html`<p class="lead">${textHtml('phone.sent', { number: html`<bdi>${number}</bdi>` })}</p>
-${codeField({ wrong: complaint !== undefined, required: false })}`,
+${codeField({ faults: faultsOf(complaint), required: false })}`,
   below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>
 <button class="link" name="other" value="1">${text('phone.other')}</button>`,
 });

@@ -3,7 +3,7 @@
 import type { ScopeView } from '../../../domain/claims.ts';
 import { type AboutClient, aboutClient, clientMark } from '../../../http/about-client.ts';
 import { decisionForm } from '../../../http/decision-form.ts';
-import { type Html, html } from '../../../http/pages.ts';
+import { type Html, html, isolated } from '../../../http/html.ts';
 import { hasBuiltInText, type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
 
 /** The list of everything that the application asks for, in words. */
@@ -41,7 +41,7 @@ const item = (what: Html | string, why?: string): Html =>
 /** A realm's own description may have another direction than the page. */
 function scopeItem({ name, description }: ScopeView): Html {
   const words = scopeText(name, description);
-  if (!hasBuiltInText(name, description)) return item(html`<bdi>${words}</bdi>`);
+  if (!hasBuiltInText(name, description)) return item(isolated(words));
   const key = explanations[name];
   return item(words, key && plainText(key));
 }

@@ -1,6 +1,7 @@
 // The pages of device authorization: entering the code, the question, and the result.
 import { timeAgo } from '../../../http/ago.ts';
 import { decisionForm } from '../../../http/decision-form.ts';
+import { errorNote, invalidState } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/pages.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 
@@ -19,9 +20,9 @@ export const codePage = ({
   proof: string;
 }): Html => html`<p class="lead">${textHtml('device.lead', { username: html`<strong>${username}</strong>` })}</p>
 <form method="post" action="/realms/${realm}/device">
-${complaint !== undefined && html`<p class="error" role="alert" id="complaint">${complaint}</p>`}
 <div class="field"><label for="user_code">${text('device.code')}</label>
-<input class="code" type="text" id="user_code" name="user_code" value="${given}" required autofocus autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20"${complaint !== undefined && html` aria-invalid="true" aria-describedby="complaint"`}>
+<input class="code" type="text" id="user_code" name="user_code" value="${given}" required autofocus autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20"${complaint !== undefined && invalidState('user_code')}>
+${complaint !== undefined && errorNote('user_code', complaint)}
 <p class="hint">${text('device.compare')}</p></div>
 <input type="hidden" name="proof" value="${proof}">
 <button>${text('device.goOn')}</button>

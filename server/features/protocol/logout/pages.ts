@@ -1,5 +1,5 @@
 // The pages of logout: the confirmation, and the end.
-import { type Html, html } from '../../../http/pages.ts';
+import { type Html, html, isolated } from '../../../http/html.ts';
 import { hiddenFrames } from '../../../http/self-posting.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
@@ -46,5 +46,5 @@ export const signedOutPage = ({
 }): Html => html`
 <p class="lead" role="status">${text('logout.close')}</p>
 ${hiddenFrames(frames)}
-<div class="actions">${next !== undefined && html`<a class="button" id="next" href="${next}">${text('logout.goOn')}</a>`}${client?.homeUrl && html`<a class="button quiet" href="${client.homeUrl}">${text('logout.goTo', { application: client.title })}</a>`}
+<div class="actions">${next !== undefined && html`<a class="button" id="next" href="${next}">${text('logout.goOn')}</a>`}${client?.homeUrl && html`<a class="button quiet" href="${client.homeUrl}">${textHtml('logout.goTo', { application: isolated(client.title) })}</a>`}
 <a class="button quiet" href="/realms/${realm}/login?for=account">${text('logout.signInAgain')}</a></div>`;

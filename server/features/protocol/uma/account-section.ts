@@ -6,7 +6,7 @@ import { Problem } from '../../../contract/problem.ts';
 import type { ReceivedShare, Share, SharedResource } from '../../../contract/sharing.ts';
 import { createShare } from '../../../contract/sharing.ts';
 import { userParty } from '../../../domain/party.ts';
-import { type Html, html } from '../../../http/html.ts';
+import { type Html, html, isolated } from '../../../http/html.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { AccountSection, Visit } from '../../authentication/account/section.ts';
 import type { SectionParts as Parts } from '../../authentication/account/sections.ts';
@@ -28,7 +28,7 @@ const waiting = (
   { post, mayChange }: Parts,
 ): Html => html`<li>
 <div><strong>${name}</strong>
-<div>${textHtml('sharing.waiting', { who: username, scopes: requested.join(', ') })}</div></div>
+<div>${textHtml('sharing.waiting', { who: isolated(username), scopes: requested.join(', ') })}</div></div>
 ${
   mayChange &&
   post(
@@ -41,7 +41,7 @@ ${scopes.map((scope) => hidden('kept', scope))}<button name="decision" value="al
 </li>`;
 
 const granted = ({ id, username, scopes }: Share, name: string, { post, mayChange }: Parts): Html => html`<li>
-<div class="soft">${textHtml('sharing.with', { who: username, scopes: scopes.join(', ') })}</div>
+<div class="soft">${textHtml('sharing.with', { who: isolated(username), scopes: scopes.join(', ') })}</div>
 ${mayChange && post(`shares/${id}/end`, html`<button class="quiet">${text('sharing.stop')}${called(`${name} ${username}`)}</button>`)}
 </li>`;
 
@@ -66,7 +66,7 @@ ${parts.mayChange && one.scopes.length > 0 && html`<details><summary>${text('sha
 function received(one: ReceivedShare, { post, mayChange }: Parts): Html {
   const { id, name, clientName: app, owner, scopes, requested, denied } = one;
   const line = (key: 'sharing.by' | 'sharing.asked' | 'sharing.refused', list: readonly string[]) =>
-    list.length > 0 && html`<div class="soft">${textHtml(key, { app, owner, scopes: list.join(', ') })}</div>`;
+    list.length > 0 && html`<div class="soft">${textHtml(key, { app: isolated(app), owner: isolated(owner), scopes: list.join(', ') })}</div>`;
   return html`<li>
 <div><strong>${name}</strong>${line('sharing.by', scopes)}${line('sharing.asked', requested)}${line('sharing.refused', denied)}</div>
 ${mayChange && post(`shares/${id}/end`, html`<button class="quiet">${text('account.removeMethod')}${called(name)}</button>`)}
