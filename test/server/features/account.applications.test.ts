@@ -66,9 +66,9 @@ test('the account page shows them, with links and pictures, which it may load fr
   const ana = await signedIn('ana');
   const { text } = await ana.open(`/realms/${realm}/account?view=applications`);
   expect(text).toContain('<h2>Your applications</h2>');
-  expect(text).toContain('<a href="https://wiki.example/" rel="noreferrer">The wiki</a>');
-  expect(text).toContain('<img class="icon" src="https://icons.example/wiki.png" alt=""');
-  expect(text).toContain('<strong>zoo</strong>');
+  expect(text).toContain('<a href="https://wiki.example/" rel="noreferrer"><bdi>The wiki</bdi></a>');
+  expect(text).toContain('<img class="picture" src="https://icons.example/wiki.png" alt="T" aria-hidden="true"');
+  expect(text).toContain('<strong><bdi>zoo</bdi></strong>');
   for (const other of ['shop', 'hidden', 'off']) expect(text).not.toContain(`>${other}<`);
   const page = await ana.once(`/realms/${realm}/account?view=applications`, { method: 'GET' });
   expect(page.headers.get('content-security-policy')).toContain("img-src 'self' data: https://icons.example;");

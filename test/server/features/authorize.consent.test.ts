@@ -175,7 +175,7 @@ describe('a client that asks for no scope', () => {
     const { body: kept } = await server.admin.call(listUserConsents, { params: { realm: 'acme', userId } });
     expect(kept).toMatchObject([{ clientId: 'budget', scopes: ['offline_access', 'openid'], resources: [BANK] }]);
     expect((await dora.open('/realms/acme/account?view=applications')).text).toContain(
-      `<li>Act for you at ${BANK}</li>`,
+      `<li>Act for you at <bdi>${BANK}</bdi></li>`,
     );
   });
 

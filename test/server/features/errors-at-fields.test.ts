@@ -41,7 +41,7 @@ function errorAt(field: string, { text }: ShownPage): string | undefined {
 
 test('a code of an application that is set up', async () => {
   const page = await reached('otp');
-  expect(errorAt('code', await browser.fill(page, { code: '1' }))).toBe('Enter the digits that the app shows.');
+  expect(errorAt('code', await browser.fill(page, { code: '1' }))).toBe('Enter the digits of the code.');
 });
 
 test('a code by e-mail', async () => {

@@ -76,7 +76,7 @@ test('what is mistyped is told in its own tab, and loading that tab again shows 
   const newer = await open(person, 'files', 'newer');
   const again = await person.fill(older, { ...alice, password: 'wrong' });
   expect(again.text).toContain('is wrong');
-  expect(again.text).toContain('to continue to mail');
+  expect(again.text).toContain('to continue to <bdi>mail</bdi>');
   expect((await person.open(newer.url.replace(server.baseUrl, ''))).text).not.toContain('is wrong');
   expect((await person.open(again.url.replace(server.baseUrl, ''))).text).toContain('is wrong');
   expectIn(await person.fill(again, alice), 'older');
@@ -125,7 +125,7 @@ test('a browser carries three and not too much; what was let go starts again whe
   const expired = await person.fill(first, alice);
   expect(expired.heading).toBe('This sign-in has expired');
   const page = await person.open(startAgain(expired));
-  expect(page.text).toContain('to continue to mail');
+  expect(page.text).toContain('to continue to <bdi>mail</bdi>');
   expectIn(await person.fill(page, alice), 'first');
   const long = browser();
   for (let i = 0; i < 4; i += 1) await open(long, 'mail', 'x'.repeat(1000));

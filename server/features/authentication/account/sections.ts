@@ -10,7 +10,7 @@ import { AGENT_REMINDER_DAYS } from '../../../domain/agents.ts';
 import { monogram, picture } from '../../../http/about-client.ts';
 import { dayOf } from '../../../http/ago.ts';
 import { type Html, html, isolated } from '../../../http/html.ts';
-import { type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
+import { hasBuiltInText, type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
 import type { ActivityRow, Profile } from './store.ts';
 import { accountPath } from './views.ts';
 
@@ -54,8 +54,14 @@ ${changes.map(({ action, words }) =>
 </div>`
 }`;
 
+/** A realm's own text may have another direction than the page. */
+const scopeWords = (name: string, description: string | null): Html | string => {
+  const words = scopeText(name, description);
+  return hasBuiltInText(name, description) ? words : isolated(words);
+};
+
 const scopeList = (names: readonly string[], scopes: ApplicationsParts['scopes']): Html =>
-  html`<ul class="soft">${names.map((name) => html`<li>${isolated(scopeText(name, scopes.get(name) ?? null))}</li>`)}</ul>`;
+  html`<ul class="soft">${names.map((name) => html`<li>${scopeWords(name, scopes.get(name) ?? null)}</li>`)}</ul>`;
 
 /** The applications that the user may open, also those that were never used. */
 export const ownApplicationsSection = (applications: readonly OwnApplication[]): Html | false =>

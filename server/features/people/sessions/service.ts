@@ -80,7 +80,6 @@ export interface PlannedSession {
   row: store.SessionRow;
   proven: Proven;
 }
-
 export type SessionPage = store.SessionPage;
 export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication';
 

@@ -66,7 +66,8 @@ ${parts.mayChange && one.scopes.length > 0 && html`<details><summary>${text('sha
 function received(one: ReceivedShare, { post, mayChange }: Parts): Html {
   const { id, name, clientName: app, owner, scopes, requested, denied } = one;
   const line = (key: 'sharing.by' | 'sharing.asked' | 'sharing.refused', list: readonly string[]) =>
-    list.length > 0 && html`<div class="soft">${textHtml(key, { app: isolated(app), owner: isolated(owner), scopes: list.join(', ') })}</div>`;
+    list.length > 0 &&
+    html`<div class="soft">${textHtml(key, { app: isolated(app), owner: isolated(owner), scopes: list.join(', ') })}</div>`;
   return html`<li>
 <div><strong>${name}</strong>${line('sharing.by', scopes)}${line('sharing.asked', requested)}${line('sharing.refused', denied)}</div>
 ${mayChange && post(`shares/${id}/end`, html`<button class="quiet">${text('account.removeMethod')}${called(name)}</button>`)}
