@@ -5,4 +5,4 @@ import { type Fragment, fragment } from '../db/sql.ts';
 export const administratorsIn = (realm: string, domains: readonly string[]): Fragment => fragment`
   select g.user_id from admin_grant g join realm_user u on u.realm_id = g.realm_id and u.id = g.user_id
   where g.realm_id = ${realm} and (lower(substring(u.email from '@([^@]+)$')) = any(${domains}::text[])
-    or lower(substring(u.username from '@([^@]+)$')) = any(${domains}::text[]))`;
+    or lower(substring(normalize(u.username, NFKC) from '@([^@]+)$')) = any(${domains}::text[]))`;

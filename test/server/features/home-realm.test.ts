@@ -77,6 +77,24 @@ test('a password for such an address is not looked at, whichever page it comes f
   );
 });
 
+test.each([
+  ['with wide letters in its domain', 'ada@\uff43orp.example'],
+  ['with a wide @', 'ada\uff20corp.example'],
+  ['with an ideographic full stop', 'ada@corp\u3002example'],
+  ['with a variation selector, which IDNA ignores', 'ada@corp\ufe0f.example'],
+  ['whose domain is in its own script', 'ada@пример.рф'],
+])('so is an address %s', async (_, username) => {
+  const domain = 'xn--e1afmkfd.xn--p1ai';
+  await server.admin.call(putIdentityProvider, { params: { realm, alias: 'corp' }, body: { domains: [domain] } });
+  for (const email of ['ada@corp.example', `ada@${domain}`])
+    await server.admin
+      .call(createUser, { params: { realm }, body: { username: email, email: null, password: PASSWORD } })
+      .catch(() => undefined);
+  const { person, page } = await named('alice');
+  expect(isThere(await person.fill(page, { username, password: PASSWORD }))).toBe(true);
+  await expect(server.signIn({ realm, username, password: PASSWORD })).rejects.toThrow('admin login: 401');
+});
+
 test('the page’s policy lets its form lead there', async () => {
   const { first } = await named('alice');
   expect(first.headers.get('content-security-policy')).toContain("form-action 'self' https:");

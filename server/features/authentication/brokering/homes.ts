@@ -1,5 +1,6 @@
 // Maps e-mail domains to identity providers: the provider of the organization with the verified domain, or the provider
 // that the domain is bound to. This server asks for no password for such an address; it redirects to the provider.
+import { asciiEmail } from '../../../contract/email.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Providers } from './providers.ts';
@@ -12,6 +13,19 @@ export interface HomesDeps {
 
 /** Only addresses on this machine use http. */
 const isPlain = (value: unknown): value is string => typeof value === 'string' && value.startsWith('http://');
+
+/**
+ * The domain of an address in each form in which a user is found by it (credentials/store.ts): otherwise a password would do
+ * for `ann@ａcme.example`, or for a domain in its own script.
+ */
+function domainsOf(name: string): string[] {
+  const composed = name.normalize('NFKC');
+  const forms = [name, composed, asciiEmail(name), asciiEmail(composed)];
+  return forms.flatMap((form) => {
+    const at = form.lastIndexOf('@');
+    return at < 1 ? [] : [form.slice(at + 1).toLowerCase()];
+  });
+}
 
 export function createHomes({ sql, providers, now }: HomesDeps) {
   const organizations = createRealmCache<readonly { domain: string; aliases: readonly string[] }[]>({
@@ -45,8 +59,10 @@ export function createHomes({ sql, providers, now }: HomesDeps) {
     any: async (realm: string): Promise<boolean> => (await all(realm)).size > 0,
     /** The provider for an address; undefined: none, or the name is no address. */
     async of(realm: string, name: string): Promise<string | undefined> {
-      const at = name.lastIndexOf('@');
-      return at < 1 ? undefined : (await all(realm)).get(name.slice(at + 1).toLowerCase());
+      const homes = await all(realm);
+      return domainsOf(name)
+        .map((domain) => homes.get(domain))
+        .find((alias) => alias !== undefined);
     },
     drop: organizations.drop,
   };
