@@ -10,6 +10,8 @@ import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { createWebhook, listWebhooks } from '../../../server/contract/webhooks.ts';
 import { administrator } from '../../support/administrators.ts';
+import { getCode, makePeopledRealm, PASSWORD } from '../../support/applications.ts';
+import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -56,6 +58,45 @@ test('a realm of more rows than one batch takes is gone with all of them', async
   await server.admin.call(deleteRealm, { params: { realm } });
   await expect.poll(() => heldBy(realm), { timeout: 60_000 }).toEqual([]);
 });
+
+test('no page of a realm that is being deleted is served, also to a user who was signed in', async () => {
+  const realm = 'pages';
+  await makePeopledRealm(server, realm);
+  await server.admin.call(putSettings, { params: { realm }, body: { registrationVerifyEmail: false } });
+  const { person } = await getCode(server, realm, 'spa');
+  const at = `/realms/${realm}`;
+  const account = await person.open(`${at}/account`);
+  expect(account.status).toBe(200);
+  const csrf = account.fields.csrf ?? '';
+  const fresh = createPerson(server.baseUrl);
+  const signIn = await fresh.open(`${at}/login?for=account`);
+  expect(signIn.heading).toBe('Sign in');
+
+  const holder = await server.pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from realm_user where realm_id = $1 for update', [realm]);
+    expect(await server.admin.call(deleteRealm, { params: { realm } })).toMatchObject({ status: 202 });
+    for (const path of [
+      'account',
+      'theme.css',
+      'colours.css',
+      'login',
+      'login?for=account',
+      'login/admin',
+      'impersonation',
+    ])
+      expect([path, (await person.open(`${at}/${path}`)).status]).toEqual([path, 404]);
+    expect((await person.post(`${at}/account/change`, { csrf, action: 'UPDATE_PASSWORD' })).status).toBe(404);
+    expect((await fresh.fill(signIn, { username: 'alice', password: PASSWORD })).status).toBe(404);
+    const { rows } = await server.pool.query('select from session where realm_id = $1', [realm]);
+    expect(rows.length).toBeLessThanOrEqual(1);
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
+  await expect.poll(() => heldBy(realm), { timeout: 90_000, interval: 500 }).toEqual([]);
+}, 180_000);
 
 test('what is held by another transaction keeps nothing of the realm answering, and goes when it is let go', async () => {
   const realm = 'held';

@@ -4,15 +4,17 @@ import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { StoredSettings } from './rules.ts';
 
+/** undefined: there is no such realm, or it is being deleted. No page of a realm without settings is served. */
 export async function readSettings(sql: Sql, realm: string): Promise<StoredSettings | undefined> {
-  const [row] = await sql<{ settings: StoredSettings }>`select settings from realm where realm_id = ${realm}`;
+  const [row] = await sql<{ settings: StoredSettings }>`
+    select settings from realm where realm_id = ${realm} and deleted_at is null`;
   return row?.settings;
 }
 
 /** Reads the settings and locks them against other writes until the transaction ends. */
 export async function lockSettings(sql: Sql, realm: string): Promise<StoredSettings | undefined> {
   const [row] = await sql<{ settings: StoredSettings }>`
-    select settings from realm where realm_id = ${realm} for no key update`;
+    select settings from realm where realm_id = ${realm} and deleted_at is null for no key update`;
   return row?.settings;
 }
 
