@@ -120,10 +120,23 @@ const frameFaults = ({ frontchannelLogoutUri: uri, redirectUris }: Shape): Field
     ? []
     : [fault('frontchannelLogoutUri', 'must be on the host of one of the redirectUris')];
 
+/**
+ * Schemes of no application: browsers and operating systems open or run such addresses for any page. The server sends users
+ * there without a question if a request says `prompt=none` (RFC 9700 §4.11.2).
+ */
+const FOREIGN_SCHEMES: ReadonlySet<string> = new Set(
+  (
+    'view-source filesystem jar mhtml resource chrome edge intent ws wss ftp sftp ssh telnet ldap smb tel sms mailto shell ' +
+    'hcp search search-ms ms-search ms-msdt ms-officecmd ms-cxh ms-cxh-full'
+  ).split(' '),
+);
+
 /** OpenID Connect Core §3.1.2.1: plain http only for confidential clients; loopback is a native app's (RFC 8252 §7.3). */
 const addressFaults = (field: string, addresses: readonly string[], open: boolean): FieldError[] =>
   addresses.flatMap((address, i) => {
     const url = new URL(address);
+    if (FOREIGN_SCHEMES.has(url.protocol.slice(0, -1)))
+      return [fault(`${field}[${i}]`, 'has a scheme that may not be redirected to')];
     return open && url.protocol === 'http:' && !loopbackHosts.has(url.hostname)
       ? [fault(`${field}[${i}]`, 'must be https, a loopback address or an app’s own scheme for a public client')]
       : [];
