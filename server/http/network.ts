@@ -43,13 +43,23 @@ export function widerNetwork(address: string): string | undefined {
   return isIPv6(plain) ? `${firstGroups(plain, 3)}::/48` : `${plain.split('.').slice(0, 3).join('.')}.0/24`;
 }
 
+/** The most addresses that are read of a chain of proxies: a client can send thousands, and each takes time to read. */
+const MOST_FORWARDED = 32;
+
 /**
- * `X-Forwarded-For` with each address in its one spelling. Proxies append on the right. The first entry from there that
- * is no address, and all entries to its left, come from the client and are left out.
+ * The last addresses of `X-Forwarded-For`, each in its one spelling. Proxies append on the right. The first entry from
+ * there that is no address, and all entries to its left, come from the client and are left out.
  */
 export function plainForwardedFor(header: string): string {
-  const addresses = header.split(',').map((entry) => plainAddress(entry.trim()));
-  return addresses.slice(addresses.lastIndexOf(undefined) + 1).join(', ');
+  const addresses: string[] = [];
+  for (let end = header.length; end >= 0 && addresses.length < MOST_FORWARDED; ) {
+    const comma = end === 0 ? -1 : header.lastIndexOf(',', end - 1);
+    const address = plainAddress(header.slice(comma + 1, end).trim());
+    if (address === undefined) break;
+    addresses.unshift(address);
+    end = comma;
+  }
+  return addresses.join(', ');
 }
 
 /** A block list of addresses and of networks in CIDR notation. */

@@ -172,3 +172,9 @@ test.each([
 ])('the wider network of %s', (address, network) => {
   expect(widerNetwork(address)).toBe(network);
 });
+
+test('of a chain of proxies the last 32 addresses are read, however many a client sends', () => {
+  const chain = plainForwardedFor(`${'::1, '.repeat(5_000)}192.0.2.1:443, 10.0.0.1`).split(', ');
+  expect(chain).toHaveLength(32);
+  expect(chain.slice(-3)).toEqual(['::1', '192.0.2.1', '10.0.0.1']);
+});
