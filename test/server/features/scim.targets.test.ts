@@ -12,6 +12,7 @@ import {
   reconcileScimTarget,
 } from '../../../server/contract/scim-targets.ts';
 import { createScimToken } from '../../../server/contract/scim-tokens.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, deleteUser, listUsers, putUser } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { type Answer, type Received, type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -338,4 +339,28 @@ test('who is there, and what a dry run would do, is told to those alone who may 
   });
   expect((await reader.call(listScimTargetObjects, at)).body).not.toEqual([]);
   expect((await reader.call(reconcileScimTarget, { ...at, query: { dryRun: 'true' } })).body?.dryRun).toBe(true);
+});
+
+test('a mapping sends nothing that the user profile hides from administrators', async () => {
+  receiver.answer = (request) =>
+    request.method === 'POST' ? { status: 201, body: JSON.stringify({ id: 'there' }) } : { status: 204 };
+  receiver.received.length = 0;
+  const attributes = [{ name: 'pin', view: ['user' as const], edit: ['user' as const] }];
+  await server.admin.call(importRealm, {
+    params: FROM,
+    body: { userProfile: { attributes }, users: [{ username: 'pia', attributes: { pin: ['1234'], alias: ['pi'] } }] },
+  });
+  await makeTarget({
+    name: 'curious',
+    url: `${receiver.url}/curious`,
+    groups: false,
+    filter: 'userName eq "pia"',
+    mappings: { nickName: 'attributes.pin', title: 'attributes.alias' },
+  });
+  await expect.poll(() => requests('POST', /^\/curious\/Users$/).length, soon).toBe(1);
+  const [sent] = requests('POST', /^\/curious\/Users$/);
+  expect(JSON.parse(String(sent?.raw))).toMatchObject({ userName: 'pia', title: 'pi' });
+  expect(String(sent?.raw)).not.toContain('1234');
+  await server.admin.call(importRealm, { params: FROM, body: { userProfile: { attributes: [] } } });
+  receiver.answer = onwards;
 });

@@ -33,9 +33,11 @@ export async function plannedObjects(
       : fragment`true`;
     const rows = await sql<ScimUserRow>`
       select ${userSelect} ${usersOf(realm)} and u.id = any(${users}::uuid[]) and ${condition}`;
+    const visible = (all: ScimUserRow['attributes']) => visibleTo(profile, 'admin', all);
     for (const row of rows) {
-      const resource = userResource(row, { base: '', visible: (all) => visibleTo(profile, 'admin', all) });
-      const body = userBody(row, resource, target.mappings);
+      const resource = userResource(row, { base: '', visible });
+      // An administrator chooses the mappings, and so the attributes that the target gets.
+      const body = userBody({ ...row, attributes: visible(row.attributes) }, resource, target.mappings);
       found.set(row.id, { name: row.username, body, digest: digestOf(body) });
     }
   }
