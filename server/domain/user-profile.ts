@@ -11,7 +11,7 @@ import {
   profileFields,
   type UserProfile,
 } from '../contract/user-profile.ts';
-import type { Sql } from '../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import { createPatternMatcher, loadPatterns, patternFault, patternSize } from './pattern.ts';
 import { createTellOnce } from './told-once.ts';
 
@@ -218,4 +218,16 @@ export function visibleTo(profile: UserProfile, who: ProfileParty, attributes: A
       .filter(([name]) => seen(name))
       .map(([name, values]) => [name, [...values]]),
   );
+}
+
+/** Condition in SQL: administrators may see the attribute of this name. undefined: they see all attributes. */
+export function seenByAdministrators(
+  { unmanagedAttributes, attributes }: UserProfile,
+  name: Fragment,
+): Fragment | undefined {
+  const names = (seen: boolean) =>
+    attributes.filter(({ view }) => view.includes('admin') === seen).map((one) => one.name);
+  if (unmanagedAttributes === 'disabled') return fragment`${name} = any(${names(true)}::text[])`;
+  const hidden = names(false);
+  return hidden.length === 0 ? undefined : fragment`${name} <> all(${hidden}::text[])`;
 }

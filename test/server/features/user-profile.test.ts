@@ -262,6 +262,18 @@ describe('who may see and change an attribute', () => {
     const asked = (query: Record<string, string>) => server.admin.call(listUsers, { params: { realm }, query });
     expect((await asked({ 'attribute.badge': 'b' })).body).toHaveLength(1);
     await expect(asked({ 'attribute.secret': 's' })).rejects.toMatchObject(refused('attribute.secret'));
+    const planned = await server.admin.call(importRealm, {
+      params: { realm },
+      query: { dryRun: 'true', manager: 'curious' },
+      body: { users: [{ username: 'ada', attributes: { secret: ['guess'], badge: ['c'] } }] },
+    });
+    expect(planned.body?.changes.find(({ kind }) => kind === 'user')?.fields).toEqual([
+      {
+        path: 'attributes',
+        from: { secret: ['***'], badge: ['b'], free: ['f'] },
+        to: { secret: ['***'], badge: ['c'] },
+      },
+    ]);
     await expect(change(id, attributes({ secret: ['t'], badge: ['c'] }))).rejects.toMatchObject(
       refused('attributes.secret', 'attributes.badge'),
     );

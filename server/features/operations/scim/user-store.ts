@@ -5,6 +5,7 @@ import type { UserProfile } from '../../../contract/user-profile.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { shownGroupPathSql } from '../../../domain/group-names.ts';
 import { idOfUserNamed } from '../../../domain/user-names.ts';
+import { seenByAdministrators } from '../../../domain/user-profile.ts';
 import { userContains } from '../../../domain/user-search.ts';
 import type { Column, Columns, Rows } from './filter-sql.ts';
 import { type Attribute, placeOf, userType } from './schema.ts';
@@ -215,13 +216,9 @@ const marksOf = (of: Marked, such: Fragment): Record<string, Column> =>
   );
 
 /** The visible attributes `a` that begin with the prefix. */
-function ofSeen({ unmanagedAttributes, attributes }: UserProfile, prefix: string): Fragment {
-  const names = (shown: boolean) =>
-    attributes.filter(({ view }) => view.includes('admin') === shown).map(({ name }) => name);
-  const begins = fragment`starts_with(a.key, ${prefix})`;
-  return unmanagedAttributes === 'disabled'
-    ? fragment`${begins} and a.key = any(${names(true)}::text[])`
-    : fragment`${begins} and a.key <> all(${names(false)}::text[])`;
+function ofSeen(profile: UserProfile, prefix: string): Fragment {
+  const seen = seenByAdministrators(profile, fragment`a.key`) ?? fragment`true`;
+  return fragment`starts_with(a.key, ${prefix}) and ${seen}`;
 }
 
 const phones = (profile: UserProfile): Rows => ({

@@ -125,7 +125,8 @@ export function stagedPeople(
     if (many() && (known || ties || aside)) await rows.analyze(sql, realm, importId);
     const setAside = asideOf(sql, { realm, importId, changes, ties, options });
     if (aside) await setAside.beforeComparing();
-    if (known) await rows.compare(sql, realm, importId, { ...options, declares });
+    if (known)
+      await rows.compare(sql, realm, importId, { ...options, declares, profile: await readProfile(sql, realm) });
     if (known && options.prune) await rows.stageDropped(sql, realm, importId, options.manager);
     if (aside) await setAside.afterComparing();
     // Counted from the rows: a user may have been erased since the rows were staged.

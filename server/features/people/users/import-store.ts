@@ -1,9 +1,11 @@
 // SQL of a bulk import of users: plans in the staging rows, then merges them with one statement per table. A user that the
 // realm doesn't have yet is staged as `create`, so an import into an empty realm compares nothing.
-import { fragment, type Sql } from '../../../db/sql.ts';
+
+import type { UserProfile } from '../../../contract/user-profile.ts';
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { staging } from '../../../db/staging.ts';
 import { giveDefaults } from '../../../domain/new-users.ts';
-import type { ProfileData } from '../../../domain/user-profile.ts';
+import { type ProfileData, seenByAdministrators } from '../../../domain/user-profile.ts';
 import { clientRolePrefix } from '../../../resource/items.ts';
 import type { Declares } from './document-user.ts';
 import { byEmail, byId, byUsername, onlyImportedUsers } from './import-lookups.ts';
@@ -55,14 +57,20 @@ const verified = fragment`case when 'emailVerified' = any(i.declared) then i.ema
 
 /**
  * Compares the declared fields of existing users. `manager` owns what it declares; a user of another manager is a conflict
- * unless `force` is set.
+ * unless `force` is set. The plan shows no value of an attribute that administrators may not see.
  */
 export async function compare(
   sql: Sql,
   realm: string,
   importId: string,
-  { manager, force, declares }: { manager: string; force: boolean; declares: Declares },
+  { manager, force, declares, profile }: { manager: string; force: boolean; declares: Declares; profile: UserProfile },
 ): Promise<void> {
+  const seen = seenByAdministrators(profile, fragment`a.key`);
+  const shown = (attributes: Fragment) =>
+    seen
+      ? fragment`(select coalesce(jsonb_object_agg(a.key, case when ${seen} then a.value else '["***"]' end), '{}')
+          from jsonb_each(${attributes}) a)`
+      : attributes;
   const creds = declares.credentials ? newCredentials : fragment`null::jsonb`;
   const identities = declares.identities ? newIdentities(realm) : fragment`null::jsonb`;
   await sql`
@@ -81,7 +89,8 @@ export async function compare(
         || case when 'enabled' = any(i.declared) and u.enabled <> i.enabled
           then jsonb_build_array(jsonb_build_object('path', 'enabled', 'from', u.enabled, 'to', i.enabled)) else '[]' end
         || case when 'attributes' = any(i.declared) and u.attributes <> i.attributes
-          then jsonb_build_array(jsonb_build_object('path', 'attributes', 'from', u.attributes, 'to', i.attributes)) else '[]' end
+          then jsonb_build_array(jsonb_build_object('path', 'attributes',
+            'from', ${shown(fragment`u.attributes`)}, 'to', ${shown(fragment`i.attributes`)})) else '[]' end
         || case when 'createdAt' = any(i.declared) and u.created_at <> i.created_at
           then jsonb_build_array(jsonb_build_object('path', 'createdAt', 'from', floor(extract(epoch from u.created_at) * 1000)::bigint,
             'to', floor(extract(epoch from i.created_at) * 1000)::bigint)) else '[]' end
