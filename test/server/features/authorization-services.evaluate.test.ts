@@ -99,6 +99,82 @@ describe('what is decided', () => {
     expect(await granted({ username: 'off' })).toEqual([]);
   });
 
+  test('takes two users for two whose names JavaScript folds to one: policies, owners, erasure', async () => {
+    const clientId = 'names';
+    const name = 'νίκος';
+    const other = 'ΝΊΚΟΣ';
+    const document = {
+      clientId,
+      resources: [
+        { name: 'salary', scopes: ['view'] },
+        { name: 'diary', scopes: ['view'], owner: name, ownerManaged: true },
+      ],
+      scopes: [{ name: 'view' }],
+      policies: [{ name: 'only', type: 'user' as const, config: { users: [name] } }],
+      permissions: [{ name: 'only', resources: ['salary'], policies: ['only'] }],
+    };
+    await server.admin.call(importRealm, {
+      params: { realm },
+      body: { clients: [{ clientId }], authorizationServices: [document] },
+    });
+    const ids: Record<string, string> = {};
+    // Only a document can make such a pair.
+    await server.admin.call(importRealm, {
+      params: { realm },
+      body: { users: [{ username: name }, { username: other }] },
+    });
+    const { body: people = [] } = await server.admin.call(listUsers, { params: { realm } });
+    for (const { id, username } of people) ids[username] = id;
+    expect(ids[name]).not.toBe(ids[other]);
+    const { body: all = [] } = await server.admin.call(api.listAuthorizationServices, { params: { realm } });
+    const at = { realm, clientId: all.find((one) => one.clientId === clientId)?.id ?? '' };
+    const decided = async (username: string) => {
+      const body = { username, permissions: [{ resource: 'salary' }, { resource: 'diary' }] };
+      const answer = await server.admin.call(api.evaluateAuthorization, { params: at, body });
+      return answer.body?.results.map(({ decision }) => decision);
+    };
+    expect(await decided(name)).toEqual(['permit', 'permit']);
+    expect(await decided(other)).toEqual(['deny', 'deny']);
+    await server.admin.call(eraseUser, { params: { realm, userId: ids[other] ?? '' } });
+    expect(await decided(name)).toEqual(['permit', 'permit']);
+  });
+
+  test('tells no values of an attribute that administrators may not see', async () => {
+    const clientId = 'hidden';
+    const policy = (value: string) => ({
+      name: value,
+      type: 'attribute' as const,
+      config: { attribute: 'pin', values: [value] },
+    });
+    await server.admin.call(importRealm, {
+      params: { realm },
+      body: {
+        userProfile: { attributes: [{ name: 'pin', view: ['user'], edit: ['user'] }] },
+        clients: [{ clientId }],
+        authorizationServices: [
+          {
+            clientId,
+            resources: [{ name: 'right' }, { name: 'wrong' }],
+            policies: [policy('1234'), policy('9999')],
+            permissions: [
+              { name: 'right', resources: ['right'], policies: ['1234'] },
+              { name: 'wrong', resources: ['wrong'], policies: ['9999'] },
+            ],
+          },
+        ],
+        users: [{ username: 'pia', attributes: { pin: ['1234'] } }],
+      },
+    });
+    const { body: all = [] } = await server.admin.call(api.listAuthorizationServices, { params: { realm } });
+    const at = { realm, clientId: all.find((one) => one.clientId === clientId)?.id ?? '' };
+    const body = { username: 'pia', permissions: [{ resource: 'right' }, { resource: 'wrong' }] };
+    const answer = await server.admin.call(api.evaluateAuthorization, { params: at, body });
+    const [right, wrong] = answer.body?.results ?? [];
+    expect([right?.decision, wrong?.decision]).toEqual(['deny', 'deny']);
+    for (const one of [right, wrong])
+      expect(one?.permissions[0]?.policies[0]?.reason).toBe('the attribute pin is hidden from administrators');
+  });
+
   test('goes by the roles of the service account where a client asks for itself', async () => {
     expect(await granted({ clientId: 'robot' })).toEqual(['view']);
     expect(await granted({ clientId: 'shop' })).toEqual([]);

@@ -29,6 +29,7 @@ const ana: Requester = {
   called: 'the user ana',
   enabled: true,
   username: 'Ana',
+  names: new Set(['ana', 'aNA']),
   groups: ['/staff/night'],
   roles: { realm: ['reader', 'editor'], clients: { shop: ['clerk'] } },
   attributes: { tier: ['gold', 'old'] },
@@ -336,8 +337,8 @@ describe('a permission', () => {
   test('is not needed by the owner of what its owner manages, and nobody who is disabled has any', () => {
     const mine = { ...rest, resources: [{ ...album, owner: 'ana', ownerManaged: true }] };
     expect(ask(mine, { resource: 'album' })).toMatchObject({ decision: 'permit', grantedScopes: ['edit', 'view'] });
-    expect(ask(mine, { resource: 'album' }, { username: 'bob' }).decision).toBe('deny');
-    expect(ask(mine, { resource: 'album' }, { username: null }).decision).toBe('deny');
+    expect(ask(mine, { resource: 'album' }, { username: 'bob', names: new Set() }).decision).toBe('deny');
+    expect(ask(mine, { resource: 'album' }, { username: null, names: new Set() }).decision).toBe('deny');
     expect(ask(mine, { resource: 'album' }, { enabled: false })).toMatchObject({
       decision: 'deny',
       reason: 'edit: the user ana is disabled; view: the user ana is disabled',

@@ -84,6 +84,7 @@ const requesters = fc.subarray(ROLES).map(
     called: 'somebody',
     enabled: true,
     username: 'somebody',
+    names: new Set(),
     groups: [],
     roles: { realm, clients: {} },
     attributes: {},

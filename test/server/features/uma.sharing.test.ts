@@ -76,6 +76,19 @@ describe('the owner', () => {
     expect((await account(bob, 'GET', 'resources')).body).toEqual([]);
   });
 
+  test('cannot tell by spellings of a name whether a user has it', async () => {
+    const spellings = async (...names: string[]) => {
+      const made = [];
+      for (const username of names) made.push((await share(zoe, { username })).body.id);
+      return new Set(made).size;
+    };
+    expect(await spellings('\uff42ob', 'bob', 'BO\uff22')).toBe(1);
+    expect(await spellings('\uff54om', 'tom', 'TO\uff2d')).toBe(1);
+    expect((await sharesOf(zoe)).map(({ username }: { username: string }) => username).sort()).toEqual(['bob', 'tom']);
+    expect((await share(zoe, { username: '\uff5aoe' })).status).toBe(400);
+    for (const { id } of await sharesOf(zoe)) await account(zoe, 'DELETE', `shares/${id}`);
+  });
+
   test('shares it with somebody, who is permitted that and no more, until it ends', async () => {
     expect(await decide(bob)).toBe(403);
     const { status, body } = await share(zoe, {});

@@ -35,10 +35,14 @@ export interface Decision {
 export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
   const models = createRealmCache<Model | undefined>({ now, load: (realm, client) => readModel(sql, realm, client) });
 
-  const whoAsks = (realm: string, { userId, ...circumstances }: RequestBy): Promise<Found | undefined> =>
+  const whoAsks = (
+    realm: string,
+    { userId, ...circumstances }: RequestBy,
+    { usernames }: Model,
+  ): Promise<Found | undefined> =>
     userId === null
       ? readClient(sql, realm, circumstances.clientId, circumstances)
-      : readUser(sql, realm, { userId }, circumstances);
+      : readUser(sql, realm, { userId }, { ...circumstances, usernames });
 
   return {
     model: (realm: string, client: string): Promise<Model | undefined> => models.get(realm, client),
@@ -51,7 +55,7 @@ export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
     ): Promise<(key: string) => Protected | undefined> {
       const [model, { registered }] = await Promise.all([
         models.get(realm, client),
-        readRuntime(sql, realm, { client, userId: null, which: { keys } }),
+        readRuntime(sql, realm, { client, userId: null, which: { keys }, usernames: [] }),
       ]);
       return (key) => model?.resources.get(key) ?? registered.get(key);
     },
@@ -71,11 +75,12 @@ export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
       const keys = asked === 'theirs' ? [] : asked.map(({ resource }) => resource);
       const shareable = (key: string) => isRegisteredId(key) || model.resources.get(key)?.ownerManaged;
       const needed = asked === 'theirs' || keys.some(shareable);
+      const { userId } = requester;
+      const { usernames } = model;
+      const which = asked === 'theirs' ? asked : { keys };
       const [found, runtime] = await Promise.all([
-        whoAsks(realm, requester),
-        needed
-          ? readRuntime(sql, realm, { client, userId: requester.userId, which: asked === 'theirs' ? asked : { keys } })
-          : undefined,
+        whoAsks(realm, requester, model),
+        needed ? readRuntime(sql, realm, { client, userId, which, usernames }) : undefined,
       ]);
       if (!found) return { permitted: [], missing: [] };
       const { decide } = decider(model, found.requester, runtime);

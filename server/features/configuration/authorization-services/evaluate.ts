@@ -16,6 +16,8 @@ import { combinedVote, negatedVote, type Vote } from './vote.ts';
 export interface Model {
   settings: Services['settings'];
   known: ExistingNames;
+  /** The usernames in policies and of the resources' owners. */
+  usernames: readonly string[];
   resources: ReadonlyMap<string, AuthorizationResource>;
   policies: ReadonlyMap<string, AuthorizationPolicy>;
   permissions: readonly AuthorizationPermission[];
@@ -34,14 +36,20 @@ export type Protected = Pick<AuthorizationResource, 'name' | 'type' | 'scopes' |
  */
 export interface Runtime {
   registered: ReadonlyMap<string, Protected>;
-  /** Shares by resource. A share is valid while its owner still owns the resource. */
-  shared: ReadonlyMap<string, { owner: string; scopes: ReadonlySet<string> }>;
+  /** Shares by resource, with all names of their owners. A share is valid while its owner still owns the resource. */
+  shared: ReadonlyMap<string, { owners: readonly string[]; scopes: ReadonlySet<string> }>;
 }
 const nothing: Runtime = { registered: new Map(), shared: new Map() };
 
 export const modelOf = ({ settings, resources, policies, permissions }: Services, known: ExistingNames): Model => ({
   settings,
   known,
+  usernames: [
+    ...new Set([
+      ...policies.flatMap(({ config }) => config.users ?? []),
+      ...resources.flatMap(({ owner }) => owner ?? []),
+    ]),
+  ],
   resources: new Map(resources.map((resource) => [resource.name, resource])),
   policies: new Map(policies.map((policy) => [policy.name, policy])),
   permissions,
@@ -175,9 +183,11 @@ export function decider(
     if (settings.enforcement === 'disabled') return so('permit', 'nothing is enforced');
     const { owner, ownerManaged } = resource;
     if (ownerManaged && owner !== null) {
-      if (owner.toLowerCase() === requester.username?.toLowerCase()) return so('permit', `${requester.called} owns it`);
+      // A registered resource has its owner's very username.
+      if (owner === requester.username || requester.names.has(owner))
+        return so('permit', `${requester.called} owns it`);
       const share = shared.get(key);
-      if (scope !== null && share?.scopes.has(scope) && share.owner.toLowerCase() === owner.toLowerCase())
+      if (scope !== null && share?.scopes.has(scope) && share.owners.includes(owner))
         return so('permit', 'its owner shares it', { shared: true });
     }
     const by = model.permissions

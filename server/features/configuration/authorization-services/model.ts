@@ -1,9 +1,9 @@
 // Reads an evaluation's input, in one query each: a client's authorization services with the names that they use, and the
 // requester. evaluate.ts decides. Decisions "Authorization services".
 import { AuthorizationService, freshAuthorizationSettings } from '../../../contract/authorization-services.ts';
-import type { Sql } from '../../../db/sql.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
 import { type PersonRow, personColumns, personOf, type RolePairs, rolesOf } from '../../../domain/person.ts';
-import { idOfUserNamed } from '../../../domain/user-names.ts';
+import { idOfUserNamed, namesOfUser } from '../../../domain/user-names.ts';
 import { clientRoleKey } from '../../../resource/items.ts';
 import { type Model, modelOf } from './evaluate.ts';
 import type { Requester } from './policies.ts';
@@ -51,22 +51,25 @@ export interface Found {
   requester: Requester;
 }
 
+/** @param usernames those of the model */
 export async function readUser(
   sql: Sql,
   realm: string,
   by: { userId?: string | undefined; username?: string | undefined },
-  circumstances: Circumstances,
+  { usernames, ...circumstances }: Circumstances & Pick<Model, 'usernames'>,
 ): Promise<Found | undefined> {
   const { userId = null, username = null } = by;
-  const [row] = await sql<PersonRow>`
-    select ${personColumns} from realm_user u
+  const own = { id: fragment`u.id`, username: fragment`u.username` };
+  const [row] = await sql<PersonRow & { names: string[] }>`
+    select ${personColumns}, ${namesOfUser(realm, own, usernames)} as names from realm_user u
     where u.realm_id = ${realm} and (${userId}::uuid is null or u.id = ${userId}::uuid)
       and (${username}::text is null or u.id = (${idOfUserNamed(realm, username ?? '')}))`;
   if (!row) return undefined;
   const person = personOf(row);
+  const names = new Set(row.names);
   return {
     userId: person.id,
-    requester: { ...circumstances, ...person, called: `the user ${person.username}`, enabled: row.enabled },
+    requester: { ...circumstances, ...person, names, called: `the user ${person.username}`, enabled: row.enabled },
   };
 }
 
@@ -90,7 +93,7 @@ export async function readClient(
     ) as roles
     from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
   if (!row) return undefined;
-  const nobody = { username: null, groups: [], attributes: {} };
+  const nobody = { username: null, names: new Set<string>(), groups: [], attributes: {} };
   const requester = { ...circumstances, ...nobody, called: `the client ${clientId}`, enabled: row.enabled };
   return { userId: null, requester: { ...requester, roles: rolesOf(row.roles) } };
 }

@@ -2,6 +2,7 @@
 // of the same name gets no access. Specification 4.6.
 import { AuthorizationService } from '../../../contract/authorization-services.ts';
 import { jsonText } from '../../../db/json.ts';
+import { type Fragment, fragment } from '../../../db/sql.ts';
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
 const Named = AuthorizationService.pick({ resources: true, policies: true });
@@ -9,17 +10,20 @@ const Named = AuthorizationService.pick({ resources: true, policies: true });
 export const authorizationData: PersonalData = {
   tables: ['authorization_service'],
   async erase(sql, realm, { username, pseudonym }) {
-    const rows = await sql<{ id: string; resources: unknown; policies: unknown }>`
-      select id, resources, policies from authorization_service s
-      where realm_id = ${realm} and (
-        exists (select from jsonb_path_query(s.policies, '$[*].config.users[*]') as u
-          where lower(u #>> '{}') = lower(${username}))
-        or exists (select from jsonb_path_query(s.resources, '$[*].owner') as o
-          where lower(o #>> '{}') = lower(${username})))
-      for update`;
+    const form = (name: Fragment) => fragment`lower(normalize(${name}, NFKC))`;
+    const rows = await sql<{ id: string; names: string[]; resources: unknown; policies: unknown }>`
+      select s.id, n.names, s.resources, s.policies from authorization_service s
+      cross join lateral (
+        select array_agg(distinct given.name) as names from (
+          select u #>> '{}' as name from jsonb_path_query(s.policies, '$[*].config.users[*]') as u
+          union all
+          select o #>> '{}' from jsonb_path_query(s.resources, '$[*].owner') as o) given
+        where ${form(fragment`given.name`)} = ${form(fragment`${username}::text`)}) n
+      where s.realm_id = ${realm} and n.names is not null
+      for update of s`;
     if (rows.length === 0) return;
-    const renamed = (name: string) => (name.toLowerCase() === username.toLowerCase() ? pseudonym : name);
-    const kept = rows.map(({ id, ...lists }) => {
+    const kept = rows.map(({ id, names, ...lists }) => {
+      const renamed = (name: string) => (names.includes(name) ? pseudonym : name);
       const { resources, policies } = Named.parse(lists);
       return {
         id,

@@ -11,11 +11,15 @@ export interface Requester {
   /** Disabled users get no permissions. */
   enabled: boolean;
   username: string | null;
+  /** The names in the model by which the user is known: whatever the case and the Unicode form there. */
+  names: ReadonlySet<string>;
   /** The groups that the requester is a direct member of, by path. */
   groups: readonly string[];
   /** Roles with composites resolved; client roles by clientId. */
   roles: { realm: readonly string[]; clients: Readonly<Record<string, readonly string[]>> };
   attributes: Readonly<Record<string, readonly string[]>>;
+  /** Whether the reader of the decision may not see the user's attribute of this name; absent: they may see all. */
+  hides?(attribute: string): boolean;
   clientId: string | null;
   at: Date;
   context: Readonly<Record<string, readonly string[]>>;
@@ -84,9 +88,9 @@ function role(config: PolicyConfig, { roles: own }: Requester, known: ExistingNa
   return having(wanted, config, 'the roles');
 }
 
-function user({ users = [] }: PolicyConfig, { username }: Requester): Verdict {
+function user({ users = [] }: PolicyConfig, { username, names }: Requester): Verdict {
   if (username === null) return no(() => 'no user asks');
-  const same = users.some((name) => name.toLowerCase() === username.toLowerCase());
+  const same = users.some((name) => names.has(name));
   return same ? yes(() => `is the user ${username}`) : no(() => `is none of the users ${listNames(users)}`);
 }
 
@@ -108,8 +112,11 @@ function client({ clients = [] }: PolicyConfig, { clientId }: Requester, known: 
     : no(() => `asks by none of the clients ${listNames(clients)}`);
 }
 
-function attribute(config: PolicyConfig, { attributes, context }: Requester): Verdict {
+function attribute(config: PolicyConfig, { attributes, context, hides }: Requester): Verdict {
   const { attribute: name = '', source = 'user', values = [], match = 'any' } = config;
+  // The decision would tell whether a guessed value is right.
+  if (source === 'user' && hides?.(name))
+    return { vote: 'undecided', why: () => `the attribute ${name} is hidden from administrators` };
   const all = source === 'user' ? attributes : context;
   const own = new Set(Object.hasOwn(all, name) ? all[name] : []);
   const whose = source === 'user' ? `the attribute ${name}` : `the request’s attribute ${name}`;

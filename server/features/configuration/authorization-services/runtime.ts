@@ -1,6 +1,7 @@
 // Reads the part of an evaluation's input that is no configuration, in one query: registered resources, and owners'
 // shares.
 import { fragment, type Sql } from '../../../db/sql.ts';
+import { namesOfUser } from '../../../domain/user-names.ts';
 import type { Protected, Runtime } from './evaluate.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -10,23 +11,32 @@ export const isRegisteredId = (key: string): boolean => UUID.test(key);
 /** The resources to read: these, or all that the user owns or has a share of. */
 export type Which = { keys: readonly string[] } | 'theirs';
 
-/** The registered resources among these, and what their owners share with the user. */
+/**
+ * The registered resources among these, and what their owners share with the user.
+ * @param usernames those of the model
+ */
 export async function readRuntime(
   sql: Sql,
   realm: string,
-  { client, userId, which }: { client: string; userId: string | null; which: Which },
+  {
+    client,
+    userId,
+    which,
+    usernames,
+  }: { client: string; userId: string | null; which: Which; usernames: readonly string[] },
 ): Promise<Runtime> {
   const ids = which === 'theirs' ? [] : which.keys.filter(isRegisteredId);
   const keys = which === 'theirs' ? [] : which.keys;
   const theirs = which === 'theirs';
+  const owner = { id: fragment`o.id`, username: fragment`o.username` };
   const shares = fragment`
-    select s.resource, o.username as owner, s.scopes from uma_share s
+    select s.resource, o.username || ${namesOfUser(realm, owner, usernames)} as owners, s.scopes from uma_share s
       join realm_user o on o.realm_id = s.realm_id and o.id = s.user_id and o.enabled
     where s.realm_id = ${realm} and s.client = ${client} and s.requester_id = ${userId}::uuid and s.scopes <> '{}'
       and (${theirs}::boolean or s.resource = any(${keys}::text[]))`;
   const [row] = await sql<{
     registered: (Protected & { key: string })[];
-    shared: { resource: string; owner: string; scopes: string[] }[];
+    shared: { resource: string; owners: string[]; scopes: string[] }[];
   }>`
     with shared as materialized (${shares}), registered as (
       select r.id as key, coalesce(r.name, r.id::text) as name, r.type, r.scopes, o.username as owner,
@@ -40,7 +50,7 @@ export async function readRuntime(
   return {
     registered: new Map(row?.registered.map(({ key, ...resource }) => [key, resource])),
     shared: new Map(
-      row?.shared.map(({ resource, owner, scopes }) => [resource, { owner, scopes: new Set(scopes) }] as const),
+      row?.shared.map(({ resource, owners, scopes }) => [resource, { owners, scopes: new Set(scopes) }] as const),
     ),
   };
 }

@@ -7,10 +7,11 @@ import type { AuthorizationService, ItemList } from '../../../contract/authoriza
 import { Problem, unknownName } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { hasPermission, type Principal } from '../../../domain/principal.ts';
+import { readProfile, visibleTo } from '../../../domain/user-profile.ts';
 import type { Caller, ResourceApi } from '../../../resource/api.ts';
 import type { Fields } from '../../../resource/part.ts';
 import type { Resource } from '../../../resource/resource.ts';
-import { evaluator } from './evaluate.ts';
+import { evaluator, type Model } from './evaluate.ts';
 import * as items from './items.ts';
 import { type Found, readClient, readModel, readUser } from './model.ts';
 import { freshServices, servicesOf } from './resource.ts';
@@ -57,7 +58,11 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
     return servicesOf(await api.edit({ of: clients, part: of }, caller, realm, { id }, step));
   }
 
-  async function requesterOf(realm: string, { userId, username, clientId, context }: Question): Promise<Found> {
+  async function requesterOf(
+    realm: string,
+    { userId, username, clientId, context }: Question,
+    { usernames }: Model,
+  ): Promise<Found> {
     const circumstances = {
       clientId: clientId ?? null,
       at: context?.time === undefined ? now() : new Date(context.time),
@@ -66,7 +71,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
     const refuse = (path: string, message: string) =>
       new Problem('invalid-request', undefined, { errors: [{ path, message }] });
     if (userId !== undefined || username !== undefined) {
-      const found = await readUser(sql, realm, { userId, username }, circumstances);
+      const found = await readUser(sql, realm, { userId, username }, { ...circumstances, usernames });
       const [path, key] = userId === undefined ? ['username', username ?? ''] : ['userId', userId];
       if (!found) throw new Problem('invalid-request', undefined, { errors: [unknownName(path, 'user', key)] });
       return found;
@@ -158,10 +163,13 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
       const ofUser = question.userId !== undefined || question.username !== undefined;
       if (ofUser && !hasPermission(principal, realm, 'users:read'))
         throw new Problem('forbidden', 'A decision for a user needs the permission users:read');
-      const { userId, requester } = await requesterOf(realm, question);
+      const { userId, requester } = await requesterOf(realm, question, model);
+      const profile = await readProfile(sql, realm);
+      const hides = (name: string) => !Object.hasOwn(visibleTo(profile, 'admin', { [name]: [] }), name);
       const keys = question.permissions.map(({ resource }) => resource);
-      const runtime = await readRuntime(sql, realm, { client: clientId, userId, which: { keys } });
-      const answer = evaluator(model, requester, runtime);
+      const { usernames } = model;
+      const runtime = await readRuntime(sql, realm, { client: clientId, userId, which: { keys }, usernames });
+      const answer = evaluator(model, { ...requester, hides }, runtime);
       const results: ReturnType<typeof answer>[] = [];
       let outcomes = 0;
       for (const asked of question.permissions) {

@@ -6,6 +6,7 @@ export const umaData: PersonalData = {
   tables: ['uma_resource', 'uma_share', 'permission_ticket'],
   async erase(sql, realm, { username, ownEmail }) {
     await sql`
-      delete from uma_share where realm_id = ${realm} and requester_id is null and lower(named) in (lower(${username}), lower(${ownEmail}))`;
+      delete from uma_share where realm_id = ${realm} and requester_id is null
+        and lower(normalize(named, NFKC)) in (lower(normalize(${username}::text, NFKC)), lower(${ownEmail}))`;
   },
 };

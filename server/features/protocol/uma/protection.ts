@@ -16,6 +16,7 @@ import type { Decisions } from '../../configuration/authorization-services/decis
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 import * as store from './resource-store.ts';
+import type { Person } from './sharing.ts';
 import { newTicket } from './tickets.ts';
 
 /** The most resources of one resource server, and of one owner there. */
@@ -25,7 +26,7 @@ const MOST_OWNED = 1_000;
 /** The caller: a resource server, for itself or for a user. */
 export interface ResourceServer {
   client: ClientView;
-  owner: { userId: string; username: string } | undefined;
+  owner: Person | undefined;
 }
 
 export interface ProtectionDeps {
@@ -60,8 +61,12 @@ const byOf = ({ client, owner }: ResourceServer, ipAddress: string): By => ({
 export function createProtection(deps: ProtectionDeps) {
   const { sql, transact, tokens, subjects, settings, clients, decisions, now, newId } = deps;
 
+  /** Whether the name is the user's, in any case and Unicode form. */
+  const isNamed = async (realm: string, { userId, username }: Person, name: string): Promise<boolean> =>
+    name === username || (await store.userIdOf(sql, realm, name)) === userId;
+
   async function ownerOf(realm: string, { owner }: ResourceServer, given: ResourceDescription): Promise<string | null> {
-    if (owner && (given.owner ?? owner.username).toLowerCase() !== owner.username.toLowerCase())
+    if (owner && given.owner !== undefined && !(await isNamed(realm, owner, given.owner)))
       throw new OAuthError('invalid_request', 'owner: the token is a person’s, so the resource is that person’s');
     if (owner) return owner.userId;
     if (given.owner === undefined) return null;
@@ -153,7 +158,7 @@ export function createProtection(deps: ProtectionDeps) {
       const resourceOf = await decisions.resources(realm, client.id, keys);
       for (const { resource_id: key, resource_scopes: scopes } of requests) {
         const resource = resourceOf(key);
-        const theirs = !owner || resource?.owner?.toLowerCase() === owner.username.toLowerCase();
+        const theirs = !owner || (!!resource?.owner && (await isNamed(realm, owner, resource.owner)));
         if (!resource || !theirs)
           throw new OAuthError('invalid_resource_id', 'The resource server has no such resource of the token’s');
         if (scopes.some((scope) => !resource.scopes.includes(scope)))

@@ -1,6 +1,6 @@
 // SQL of the shares of users' resources, and of requests for them.
 import { jsonText } from '../../../db/json.ts';
-import type { Sql } from '../../../db/sql.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
 import { idOfUserNamed } from '../../../domain/user-names.ts';
 
 const MOST = 500;
@@ -29,7 +29,9 @@ export const ownedBy = (sql: Sql, realm: string, { userId, username }: { userId:
       from authorization_service s join client c on c.realm_id = s.realm_id and c.client_id = s.client_id
         cross join jsonb_to_recordset(s.resources) as e (name text, "displayName" text, type text, scopes text[],
           owner text, "ownerManaged" boolean)
-      where s.realm_id = ${realm} and e."ownerManaged" and lower(e.owner) = lower(${username})
+      where s.realm_id = ${realm} and e."ownerManaged"
+        and lower(normalize(e.owner, NFKC)) = lower(normalize(${username}::text, NFKC))
+        and ${userId}::uuid = (${idOfUserNamed(realm, fragment`e.owner`)})
     ) owned order by "clientName", name, resource limit ${MOST}`;
 
 export interface ShareRow {
@@ -85,18 +87,23 @@ export interface NewShare {
   client: string;
   resource: string;
   owner: string;
+  /** The user of that name; null: there is none. */
+  target: string | null;
   named: string;
   scopes: readonly string[];
   at: Date;
 }
+export async function userNamed(sql: Sql, realm: string, username: string): Promise<string | null> {
+  const [row] = await sql<{ id: string }>`${idOfUserNamed(realm, username)}`;
+  return row?.id ?? null;
+}
+
 /**
  * Shares with the user of that name. For an unknown name a share without a user is stored, so that the owner can't tell
  * the difference.
  */
 export async function upsertShare(sql: Sql, realm: string, share: NewShare): Promise<ShareRow | undefined> {
-  const { id, client, resource, owner, named, scopes, at } = share;
-  const [person] = await sql<{ id: string }>`${idOfUserNamed(realm, named)}`;
-  const target = person?.id ?? null;
+  const { id, client, resource, owner, target, named, scopes, at } = share;
   const [row] =
     target === null
       ? await sql<ShareRow>`
@@ -177,7 +184,8 @@ export const requestShares = (
     updated_at)
   select ${realm}, w.id, ${client}, w.resource, o.id, ${requester}, ${named}, '{}', w.scopes, '{}', ${at}::timestamptz, ${at}::timestamptz
   from jsonb_to_recordset(${jsonText(wanted)}::jsonb) as w (id uuid, resource text, owner text, scopes text[])
-    join realm_user o on o.realm_id = ${realm} and lower(o.username) = lower(w.owner) and o.enabled and o.id <> ${requester}
+    cross join lateral (${idOfUserNamed(realm, fragment`w.owner`)}) named
+    join realm_user o on o.realm_id = ${realm} and o.id = named.id and o.enabled and o.id <> ${requester}
   on conflict (realm_id, requester_id, client, resource, user_id) do update set
     requested = array(select unnest(s.requested || excluded.requested) except select unnest(s.denied || s.scopes) order by 1),
     updated_at = excluded.updated_at

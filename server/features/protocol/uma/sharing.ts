@@ -154,7 +154,8 @@ export function createSharing({
         const { clientId, resource: key, username: named } = wanted;
         const resource = await owned(tx.sql, realm, person, (one) => one.clientId === clientId && one.resource === key);
         refuseStrange(wanted.scopes, resource);
-        if (named.toLowerCase() === person.username.toLowerCase()) throw invalid('username', 'is your own');
+        const target = await store.userNamed(tx.sql, realm, named);
+        if (target === person.userId) throw invalid('username', 'is your own');
         const { client } = resource;
         if ((await store.countShares(tx.sql, realm, { client, resource: key })) >= MOST_SHARES)
           throw new Problem('too-large', `A resource is shared with at most ${MOST_SHARES} people`);
@@ -164,7 +165,9 @@ export function createSharing({
           client,
           resource: key,
           owner: person.userId,
-          named,
+          target,
+          // One form for each name: otherwise two spellings would make one share of a user's name and two of an unknown one.
+          named: named.normalize('NFKC'),
           scopes,
           at: now(),
         });
