@@ -5,7 +5,7 @@ import { pbkdf2Sync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
-import { createUser, getUser, listUsers, setPassword } from '../../../server/contract/users.ts';
+import { createUser, getUser, listUsers, putUser, setPassword } from '../../../server/contract/users.ts';
 import { makeRealm } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
 import { scimToken, scimWith } from '../../support/scim.ts';
@@ -100,6 +100,17 @@ describe('an e-mail address', () => {
 });
 
 describe('a username', () => {
+  test.each([
+    ['νίκος', 'ΝΊΚΟΣ'],
+    ['ΓΙΏΡΓΟΣ', 'γιώργος'],
+    ['ΠΈΤΡΟΣ.2', 'πέτροσ.2'],
+  ])('%s is taken for %s as well, which Unicode takes for the same', async (one, other) => {
+    const id = await create({ username: one });
+    await expect(create({ username: other })).rejects.toMatchObject({ status: 409 });
+    const kept = await server.admin.call(putUser, { params: { realm, userId: id }, body: { username: one } });
+    expect(kept.status).toBe(200);
+  });
+
   const NFC = 'J\u00fcrgen';
   const NFD = 'Ju\u0308rgen';
 

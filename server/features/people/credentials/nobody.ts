@@ -6,6 +6,7 @@ import { phcOfKind } from '../../../crypto/phc.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { lowerForms } from '../../../domain/user-names.ts';
 import * as store from './store.ts';
 
 /** After this long, newly imported users are among the proportions. */
@@ -59,7 +60,8 @@ export function createNobody({
       const known = await kinds.get(realm, '');
       if (known.length === 1) return passwords.phcForNobody;
       // A user's name and e-mail address often differ only by the domain, and both must have the same kind of hash.
-      const [part = ''] = name.toLowerCase().split('@');
+      // So have all spellings of one name.
+      const [part = ''] = (lowerForms(name).at(-1) ?? '').split('@');
       const at = seal.digest(part, `nobody:${realm}`).readUInt32BE() / 2 ** 32;
       return kindAt(known, at)?.phc ?? passwords.phcForNobody;
     },

@@ -2,6 +2,7 @@
 import type { RequiredAction } from '../../../contract/users.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { actionsInForce } from '../../../domain/required-actions.ts';
+import { lowerForms } from '../../../domain/user-names.ts';
 
 export interface UserRow {
   id: string;
@@ -77,6 +78,9 @@ export async function takenName(
     union all select true from realm_user
       where realm_id = ${realm} and id <> ${id} and lower(normalize(username, NFKC)) <> lower(username)
         and lower(normalize(username, NFKC)) = lower(normalize(${username}, NFKC))
+    union all select true from realm_user
+      where realm_id = ${realm} and id <> ${id} and lower(username) = any(${lowerForms(username)}::text[]) and not exists (
+        select from realm_user own where own.realm_id = ${realm} and own.id = ${id} and lower(own.username) = lower(${username}))
     union all select false from realm_user
       where realm_id = ${realm} and id <> ${id} and (lower(email) = lower(${email}) or lower(username) = lower(${email})
         or (lower(normalize(username, NFKC)) <> lower(username) and lower(normalize(username, NFKC)) = lower(${email})))
