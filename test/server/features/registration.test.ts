@@ -184,6 +184,7 @@ describe('registration', () => {
 
   test.each([
     ['a redirect URI of another host', { redirect_uris: ['https://evil.example/cb'] }, 'invalid_redirect_uri'],
+    ['an app’s own scheme with the host', { redirect_uris: ['evil://apps.example.com/cb'] }, 'invalid_redirect_uri'],
     ['a redirect URI without TLS', { redirect_uris: ['http://apps.example.com/cb'] }, 'invalid_redirect_uri'],
     ['a way back without TLS', { post_logout_redirect_uris: ['http://apps.example.com/'] }, 'invalid_redirect_uri'],
     ['a redirect URI that is a script', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],

@@ -36,7 +36,9 @@ function redirects(addresses: readonly string[], hosts: readonly string[]): stri
     const { protocol, hostname } = URL.canParse(address) ? new URL(address) : NOWHERE;
     // RFC 7591 §5: with TLS, on the user's own machine, or with a program's own scheme.
     const open = protocol === 'http:' && !loopbackHosts.has(hostname);
-    if (protocol === '' || open || (hosts.length > 0 && !hosts.includes(hostname)))
+    // Any program can claim a scheme of its own, with any host.
+    const elsewhere = !/^https?:$/.test(protocol) || !hosts.includes(hostname);
+    if (protocol === '' || open || (hosts.length > 0 && elsewhere))
       throw new OAuthError(
         'invalid_redirect_uri',
         'A redirect URI is not an address that this realm lets clients register',
