@@ -7,6 +7,12 @@ export const text = (value: string | null): string => value ?? '';
 /** `2026-11-21T13:34:05Z`: sortable, and independent of the reader's time zone. */
 export const time = (ms: number | null): string => (ms === null ? '' : `${new Date(ms).toISOString().slice(0, 19)}Z`);
 const ofTime = (name: string): boolean => /[a-z](?:At|Until)$/.test(name);
+/** Fields that hold a moment in one answer and a small number in another: a count of created users. */
+const sometimesOfTime = new Set(['at', 'countedSince', 'created', 'finished', 'started', 'until']);
+/** In March 1973. No count is as high. */
+const LEAST_MOMENT = 1e11;
+const isMoment = (name: string, value: number): boolean =>
+  ofTime(name) || (sometimesOfTime.has(name) && value >= LEAST_MOMENT);
 /** To the millisecond, as data has it. */
 export const instant = (ms: number): string => new Date(ms).toISOString();
 /** The moments of an answer, at any depth, as ISO 8601: the API has epoch milliseconds. */
@@ -16,7 +22,7 @@ export function withTimes(value: unknown, as: (ms: number) => string = time): un
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [
       name,
-      ofTime(name) && typeof one === 'number' ? as(one) : withTimes(one, as),
+      typeof one === 'number' && isMoment(name, one) ? as(one) : withTimes(one, as),
     ]),
   );
 }

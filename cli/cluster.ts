@@ -71,9 +71,19 @@ function kubectlRefused(stderr: string): Refused {
   const all = lines.filter((line) => line !== '');
   const said = all.filter((line) => !LOGGED.test(line));
   const [first = '', ...rest] = [...new Set(said.length > 0 ? said : all.slice(-1))];
-  const away = /was refused|unable to connect|no such host|no configuration|connection|timeout/i.test(first);
-  const hints = [...rest, ...(away ? ['Choose a cluster with --kube-context, --kubeconfig or KUBECONFIG.'] : [])];
-  return new Refused(`kubectl: ${first}`, hints.length > 0 ? hints.join('\n') : undefined);
+  return new Refused(`kubectl: ${first}`, [...rest, ...adviceFor(first)].join('\n') || undefined);
+}
+
+const AWAY = /was refused|unable to connect|no such host|no configuration|connection|timeout/i;
+/** Without a kubeconfig kubectl asks localhost:8080, where Realmkeeper itself may listen. */
+const NO_CLUSTER = /could not find the requested resource/i;
+const NO_KINDS = /doesn't have a resource type/i;
+
+function adviceFor(refusal: string): string[] {
+  const choose = 'Choose a cluster with --kube-context, --kubeconfig or KUBECONFIG.';
+  if (NO_CLUSTER.test(refusal)) return [`The server that kubectl asks is no Kubernetes API server. ${choose}`];
+  if (NO_KINDS.test(refusal)) return ['Install the four kinds first: realmctl crds | kubectl apply --server-side -f -'];
+  return AWAY.test(refusal) ? [choose] : [];
 }
 
 const rank = (kind: KindName): number => kindNames.indexOf(kind);

@@ -55,6 +55,15 @@ export function flagsOf({ body }: WriteRoute): Flag[] {
   });
 }
 
+/** The option whose value may stand as an argument: the body's first field, if it is a required name. */
+export function nameFlagOf(route: WriteRoute): Flag | undefined {
+  if (!(route.body instanceof z.ZodObject)) return undefined;
+  const [first] = Object.entries<z.ZodType>(route.body.shape);
+  if (!first || first[1].safeParse(undefined).success) return undefined;
+  const flag = flagsOf(route).find(({ field }) => field === first[0]);
+  return flag?.of === 'text' && !flag.choices ? flag : undefined;
+}
+
 /** The fields that a body takes; undefined: not known. */
 export const fieldsOf = ({ body }: WriteRoute): ReadonlySet<string> | undefined =>
   body instanceof z.ZodObject ? new Set(Object.keys(body.shape)) : undefined;

@@ -1,6 +1,6 @@
 // `realmctl api METHOD PATH`: any request of the admin API with the current session; and `token`, which prints a token
 // for other programs.
-import { parse } from 'yaml';
+import { parse, parseDocument } from 'yaml';
 import { type Cli, examples, type Register } from '../command.ts';
 import { bytesOf } from '../document-file.ts';
 import { Refused } from '../faults.ts';
@@ -84,7 +84,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** The media type of a body that says none: JSON, XML by its first character; a YAML file is sent as JSON. */
+/** The media type of a body that says none: JSON, XML by its first character; YAML of a file is sent as JSON. */
 function typedBody(given: string | Buffer, file: string | undefined): { type: string; body: string | Buffer } {
   const json = 'application/json';
   const text = given
@@ -96,7 +96,16 @@ function typedBody(given: string | Buffer, file: string | undefined): { type: st
   if (file !== undefined && /\.ya?ml$/i.test(file)) return { type: json, body: JSON.stringify(parse(text)) };
   // JSON with a fault, or one value a line: the server says what is wrong
   if (/^[[{"]/.test(text)) return { type: json, body: given };
-  throw new Refused('the body is neither JSON nor XML', 'Name its type: -H "Content-Type: text/csv"');
+  const yaml = yamlObject(text);
+  if (file !== undefined && yaml !== undefined) return { type: json, body: JSON.stringify(yaml) };
+  throw new Refused('the body is neither JSON, YAML nor XML', 'Name its type: -H "Content-Type: text/csv"');
+}
+
+/** The object that the text is in YAML; undefined: it is none. Almost any text is a YAML string. */
+function yamlObject(text: string): object | undefined {
+  const document = parseDocument(text);
+  const value: unknown = document.errors.length === 0 ? document.toJS() : undefined;
+  return typeof value === 'object' && value !== null ? value : undefined;
 }
 
 const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);

@@ -17,7 +17,16 @@ import type { Kind, Scope } from '../kinds.ts';
 import { yamlText } from '../manifest-text.ts';
 import { addOutput, type Format, print, writeLine } from '../output.ts';
 import { confirm } from '../prompt.ts';
-import { type Flag, fieldsOf, flagsOf, secretArgument, secretIn, secretsOf, type WriteRoute } from '../writes.ts';
+import {
+  type Flag,
+  fieldsOf,
+  flagsOf,
+  nameFlagOf,
+  secretArgument,
+  secretIn,
+  secretsOf,
+  type WriteRoute,
+} from '../writes.ts';
 
 /** @param of the parent object, if the kind has one */
 export async function scopeOf(cli: Cli, kind: Kind, option: string | undefined, of?: string): Promise<Scope> {
@@ -58,12 +67,12 @@ export const registerCreate: Register = (program, cli) => {
   for (const kind of kinds) if (kind.routes.create) registerCreateOf(create, kind, kind.routes.create, cli);
   examples(
     create,
-    'realmctl create realm --realm acme',
+    'realmctl create realm acme',
     'realmctl create role -r acme --name reader --description "May read"',
     'realmctl create client -r acme --client-id web --token-endpoint-auth-method none --redirect-uris https://app.example.com/callback',
     'realmctl create webhook -r acme -f webhook.yaml',
     'realmctl create mapper web -r acme --name department --attribute department --in accessToken,userinfo',
-    'realmctl create group -r acme --path /staff --set \'attributes={"floor":["3"]}\'',
+    'realmctl create group staff -r acme --set \'attributes={"floor":["3"]}\'',
     '',
     'What is secret comes from a file (-f, - for stdin), never from an option.',
   );
@@ -88,12 +97,15 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
     ({ long }) => !['--set', '--file', ...(kind.inRealm ? ['--realm'] : [])].includes(long),
   );
   for (const flag of flags) command.addOption(optionOf(flag));
+  const named = nameFlagOf(route);
+  if (named) command.argument('[name]', `the same as ${named.long}`);
   const secret = secretsOf(route);
   if (secret.length > 0)
     command.addHelpText('after', `\nIn a file alone (-f, - for stdin), being secret: ${secret.join(', ')}`);
-  addOutput(command, { names: true }).action(async (...given: unknown[]) => {
+  addOutput(command, { names: true }).action(async () => {
     const options = command.opts<CreateOptions>();
-    const [of] = kind.of === undefined ? [] : given.map(String);
+    const [of, [name]] = apart(kind, command.args);
+    if (named && name !== undefined) options[named.field] = onlyName(named, name, options);
     const scope = await scopeOf(cli, kind, kind.inRealm ? options.realm : undefined, of);
     const body = {
       ...withoutTimes(await fromFile(cli, options.file)),
@@ -113,13 +125,21 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
   });
 }
 
+/** The name in its place, unless the option says another. */
+function onlyName({ field, long }: Flag, name: string, options: CreateOptions): string {
+  const said = options[field];
+  if (said !== undefined && said !== name) throw new Refused(`${name} and ${long} ${said} are two names`, 'Give one.');
+  return name;
+}
+
 function optionOf({ long, of, about, choices }: Flag): Option {
   // the description's first sentence, else the option's name in words
   const first = about.split(/[.;](?:\s|$)/)[0] || long.slice(2).replaceAll('-', ' ');
   const name = long.slice(2).split('-').at(-1);
   if (of === 'flag') return new Option(`${long} [bool]`, first).choices(['true', 'false']).preset('true');
   if (of === 'list') return new Option(`${long} <list>`, `${first}; separated by commas`).argParser(gathered);
-  const option = new Option(`${long} <${name}>`, first);
+  // the realm's option is the same everywhere
+  const option = new Option(`${long === '--realm' ? '-r, ' : ''}${long} <${name}>`, first);
   return choices ? option.choices(choices) : option;
 }
 

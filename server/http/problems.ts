@@ -30,6 +30,8 @@ const SHORT_OF = new Set([
   '57014',
   OVERLOADED,
 ]);
+const SEND_JSON =
+  'Send the body with the header Content-Type: application/json, unless the API documentation names another type';
 const RETRY_AFTER_SECONDS = 2;
 
 /** Whether the database is away (or out of disk, memory, connections), so that the request can be retried. */
@@ -148,6 +150,8 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof Error && 'validation' in error && error.validation) return schemaFault(error);
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   const code = byStatus[status];
+  // Fastify's own sentence repeats the title.
+  if (code === 'unsupported-media-type') return new Problem(code, SEND_JSON, { cause: error });
   if (code && error instanceof Error) return new Problem(code, error.message, { cause: error });
   return new Problem('internal', undefined, { cause: error });
 }

@@ -43,7 +43,7 @@ test('a hold is placed, listed, named by diff and apply, and ended', async () =>
   expect([placed.code, placed.stderr]).toEqual([0, expect.stringContaining('realmctl unhold')]);
   const hold = JSON.parse(placed.stdout);
   expect(hold).toMatchObject({ what: [{ kind: 'client', key: 'shop' }], reason: 'the shop is down' });
-  expect(Math.abs(hold.until - Date.now() - 4 * 3_600_000)).toBeLessThan(60_000);
+  expect(Math.abs(Date.parse(hold.until) - Date.now() - 4 * 3_600_000)).toBeLessThan(60_000);
   const listed = await run('get', 'holds', '-r', 'acme');
   expect(listed.stdout).toMatch(/^HOLD +HOLDS +BY +UNTIL +REASON\n/);
   expect(listed.stdout).toMatch(new RegExp(`^${hold.id} +client shop +client operator +\\S+Z +the shop is down`, 'm'));
@@ -71,6 +71,12 @@ test('all of a kind is held by --all, and every hold ends by --all', async () =>
 test.each([
   ['a kind that there is not', ['hold', 'nothing', 'x', '--reason', 'x'], /nothing is no kind/],
   ['what no manager owns', ['hold', 'client', 'none', '--reason', 'x'], /no manager owns the client none/],
+  [
+    'a setting that no manager owns',
+    ['hold', 'settings', 'rememberMe', '--reason', 'x'],
+    /owns the setting rememberMe:/,
+  ],
+  ['a misspelt setting', ['hold', 'settings', 'requireMFA', '--reason', 'x'], /did you mean requireMfa\?/],
   ['no name', ['hold', 'client', '--reason', 'x'], /which client/],
   ['a time beyond seven days', ['hold', 'client', 'shop', '--reason', 'x', '--for', '8d'], /at most 7d/],
   ['no reason', ['hold', 'client', 'shop'], /--reason/],

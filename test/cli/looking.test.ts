@@ -113,10 +113,12 @@ describe('the body of a request', () => {
     const file = path.join(dir, 'role.yaml');
     await writeFile(file, 'name: from-yaml\ndescription: A role\n');
     expect(JSON.parse(await done('api', 'POST', 'realms/acme/roles', '-f', file)).name).toBe('from-yaml');
+    const piped = { stdin: '# as a pipe gives it\nname: from-a-pipe\n' };
+    expect((await run(['api', 'POST', 'realms/acme/roles', '-f', '-'], piped)).code).toBe(0);
     const xml = await run(['api', 'POST', 'realms/acme/roles', '-f', '-'], { stdin: '<?xml version="1.0"?><role/>' });
     expect(xml).toMatchObject({ code: 2, stderr: expect.stringMatching(/media type|application\/xml/i) });
     const neither = await run(['api', 'POST', 'realms/acme/roles', '-f', '-'], { stdin: 'name,description\n' });
-    expect(neither).toMatchObject({ code: 2, stderr: expect.stringContaining('neither JSON nor XML') });
+    expect(neither).toMatchObject({ code: 2, stderr: expect.stringContaining('neither JSON, YAML nor XML') });
   });
 });
 
@@ -175,6 +177,18 @@ describe('without', () => {
     expect(ran.stderr).toBe(
       `realmctl: kubectl: ${said}\nChoose a cluster with --kube-context, --kubeconfig or KUBECONFIG.\n`,
     );
+  });
+
+  test.each([
+    [
+      'another server',
+      'Error from server (NotFound): the server could not find the requested resource',
+      /no Kubernetes/,
+    ],
+    ['the four kinds', `error: the server doesn't have a resource type "realms"`, /realmctl crds \| kubectl apply/],
+  ])('a cluster, where kubectl asks %s, status names the next step', async (_, said, step) => {
+    const ran = await run(['status'], { env: await kubectl(`cat >&2 <<'END'\n${said}\nEND\nexit 1`) });
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringMatching(step) });
   });
 
   test.each([{}, { EDITOR: 'vim' }, { VISUAL: '/usr/bin/nvim -R' }])(

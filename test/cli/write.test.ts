@@ -140,6 +140,20 @@ describe('an object', () => {
     expect(await json('get', 'role', 'reader', '-r', 'acme')).toMatchObject({ description: 'theirs' });
   });
 
+  test('is named in its place, as by the option', async () => {
+    expect(await done(['create', 'realm', 'placed', '-o', 'name'])).toBe('placed\n');
+    expect(await done(['create', 'realm', '-r', 'placed-too', '-o', 'name'])).toBe('placed-too\n');
+    expect(await done(['create', 'role', 'placed', '-r', 'placed', '-o', 'name'])).toBe('placed\n');
+    await done(['create', 'client', 'web', '-r', 'placed', '--token-endpoint-auth-method', 'none']);
+    expect(await done(['create', 'mapper', 'web', 'team', '-r', 'placed', '--attribute', 'team', '-o', 'name'])).toBe(
+      'team\n',
+    );
+    const both = await run(['create', 'role', 'one', '--name', 'other', '-r', 'placed']);
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('two names') });
+    const more = await run(['create', 'role', 'one', 'two', '-r', 'placed']);
+    expect(more).toMatchObject({ code: 2, stderr: expect.stringContaining('too many arguments') });
+  });
+
   test('that belongs to a client is written by the client’s name', async () => {
     await done(['create', 'client', '-r', 'acme', '--client-id', 'mapped', '--token-endpoint-auth-method', 'none']);
     const mapper = ['--name', 'department', '--source', 'attribute', '--attribute', 'team', '--in', 'accessToken'];

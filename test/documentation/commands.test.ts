@@ -155,6 +155,14 @@ test('every block of commands is run by a test, or says why it can’t be', () =
   expect(tests.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
 });
 
+/** The lines of a program's helps that begin with realmctl, with those of its commands. */
+function exampleLines(command: Command): string[] {
+  let help = '';
+  command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+  const lines = help.split('\n').filter((line) => /^ +(?:kubectl realmkeeper|realmctl) (?!<)/.test(line));
+  return [...lines, ...command.commands.flatMap(exampleLines)];
+}
+
 describe('what commands name is there:', () => {
   const sink = new Writable({ write: (_, __, done) => done() });
   const program = createProgram({
@@ -172,6 +180,8 @@ describe('what commands name is there:', () => {
     fetch,
   });
   const texts = documents.map((file): [string, string] => [file, readFileSync(path.join(root, file), 'utf8')]);
+  /** The examples of all helps, as one block of commands. */
+  const examples = ['```sh', ...exampleLines(program), '```'].join('\n');
 
   /** What of a command line realmctl doesn't have. */
   function unknownIn(line: string): string[] {
@@ -189,7 +199,7 @@ describe('what commands name is there:', () => {
     }
     return unknown;
   }
-  test.each(texts)('commands and options of realmctl in %s', (_, text) => {
+  test.each([...texts, ['all helps', examples] as const])('commands and options of realmctl in %s', (_, text) => {
     const shell = [...text.matchAll(/```(?:sh|yaml|bash)\n([\s\S]*?)```/g)].map(([, code = '']) => code).join('\n');
     const lines = [
       ...shell.split('\n').flatMap((line) => line.split(/\||&&|;|\$\(/)),

@@ -154,6 +154,23 @@ describe('roles as Entra’s AppRoleAssignmentsComplex writes them', () => {
     expect((await user()).roles).toEqual([{ value: 'Admin', display: 'Admin' }]);
   });
 
+  test('are removed by a path whose filter has the JSON', async () => {
+    await patch({ op: 'Add', path: 'roles', value: [{ value: text('Admin') }] });
+    await patch({ op: 'Remove', path: `roles[value eq ${JSON.stringify(text('Admin'))}]` });
+    expect((await user()).roles).toEqual([{ value: 'User' }]);
+  });
+
+  test('have the name that users see where Entra’s role has no value, and an unknown one is named', async () => {
+    const nameless = JSON.stringify({ id: '18d14569', value: null, displayName: 'Admin' });
+    await patch({ op: 'Replace', path: 'roles', value: [{ value: nameless }] });
+    expect((await user()).roles).toEqual([{ value: 'Admin', display: 'Admin' }]);
+    const unknown = await patch({ op: 'Add', path: 'roles', value: [{ value: text('Pilot') }] });
+    expect([unknown.status, unknown.body.detail]).toEqual([
+      400,
+      expect.stringContaining('there is no role Pilot in this realm'),
+    ]);
+  });
+
   test('are understood in a new user, beside those of other clients', async () => {
     const { status, body } = await scim('POST', '/Users', {
       userName: `new${count}`,

@@ -81,6 +81,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml']
       body: 'username=admin&password=x',
     });
     expect(response.status).toBe(415);
+    expect(await response.clone().json()).toMatchObject({ detail: expect.stringContaining('application/json') });
     expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
   },
 );

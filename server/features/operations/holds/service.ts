@@ -2,9 +2,11 @@
 // Does not own: what a hold keeps back (holds.ts, features/operations/transfer), the operator's report.
 // Implements: decisions "Holds".
 import { type By, bySystem } from '../../../contract/events.ts';
+import { unknownField } from '../../../contract/field-words.ts';
 import { areaOfHeldKind, type HeldThing, type Hold, LONGEST_HOLD_MS, MOST_HOLDS } from '../../../contract/holds.ts';
 import type { Permission } from '../../../contract/permissions.ts';
 import { type FieldError, Problem } from '../../../contract/problem.ts';
+import { settingNames } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { hasPermission, type Principal } from '../../../domain/principal.ts';
@@ -25,6 +27,14 @@ interface Wanted {
   until: number;
 }
 
+/** Why a thing that no manager owns gets no hold. */
+function unfitWords({ kind, key }: HeldThing): string {
+  const setting = kind === 'settings' && key !== undefined;
+  if (setting && !settingNames.some((name) => name === key)) return `${key} ${unknownField(key, settingNames)}`;
+  const owns = key === undefined ? 'a manager owns nothing of the kind' : 'no manager owns the';
+  return `${owns} ${[setting ? 'setting' : kind, key].filter(Boolean).join(' ')}: no document changes it, so it needs no hold`;
+}
+
 export function createHolds({ sql, transact, enqueue, now, newId }: HoldsDeps) {
   const find = async (on: Sql, realm: string, id: string): Promise<Hold | undefined> => {
     const [row] = await store.listHolds(on, realm, { id, limit: 1 });
@@ -39,10 +49,8 @@ export function createHolds({ sql, transact, enqueue, now, newId }: HoldsDeps) {
     if (until <= at.getTime()) errors.push({ path: 'until', message: 'must be in the future' });
     if (until > at.getTime() + LONGEST_HOLD_MS) errors.push({ path: 'until', message: 'must be within seven days' });
     for (const n of await store.unmanagedOf(tx.sql, realm, what.map(stored))) {
-      const { kind, key } = what[n] ?? {};
-      const one = key === undefined ? `nothing of the kind ${kind}` : `the ${kind} ${key}`;
-      const words = key === undefined ? `a manager owns ${one}` : `no manager owns ${one}`;
-      errors.push({ path: `what[${n}]`, message: `${words}: no document changes it, so it needs no hold` });
+      const thing = what[n];
+      if (thing) errors.push({ path: `what[${n}]`, message: unfitWords(thing) });
     }
     if (errors.length > 0)
       throw new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });

@@ -17,23 +17,32 @@ const wrapped = ({ subAttributes }: Attribute, value: unknown): unknown =>
   !isObject(value) && subAttributes?.some(({ name }) => name === 'value') ? { value } : value;
 
 /**
- * Entra's AppRoleAssignmentsComplex writes a role as JSON in a text:
- * `{"value": "{\"id\":\"…\",\"value\":\"Admin\",\"displayName\":\"Admin\"}"}`.
+ * The role that Entra's AppRoleAssignmentsComplex writes as JSON in a text:
+ * `{"value": "{\"id\":\"…\",\"value\":\"Admin\",\"displayName\":\"Admin\"}"}`. A role of Entra may have no `value`; its
+ * `displayName` is then its only name.
  */
-function unpacked({ name, multiValued }: Attribute, value: unknown): unknown {
-  if (name !== 'roles' || !multiValued || !isObject(value)) return value;
-  const key = Object.keys(value).find((one) => one.toLowerCase() === 'value');
-  const text = key === undefined ? undefined : value[key];
-  if (key === undefined || typeof text !== 'string' || !text.trimStart().startsWith('{')) return value;
+export function entraRole(text: unknown): { name: string; display: string | undefined } | undefined {
+  if (typeof text !== 'string' || !text.trimStart().startsWith('{')) return undefined;
   let role: unknown;
   try {
     role = JSON.parse(text);
   } catch {
-    return value;
+    return undefined;
   }
-  if (!isObject(role) || typeof role.value !== 'string') return value;
-  const { displayName: display } = role;
-  return { ...(typeof display === 'string' && { display }), ...value, [key]: role.value };
+  if (!isObject(role)) return undefined;
+  const [name, display] = [role.value, role.displayName].map((one) =>
+    typeof one === 'string' && one !== '' ? one : undefined,
+  );
+  const named = name ?? display;
+  return named === undefined ? undefined : { name: named, display };
+}
+
+function unpacked({ name, multiValued }: Attribute, value: unknown): unknown {
+  if (name !== 'roles' || !multiValued || !isObject(value)) return value;
+  const key = Object.keys(value).find((one) => one.toLowerCase() === 'value');
+  const role = key === undefined ? undefined : entraRole(value[key]);
+  if (key === undefined || !role) return value;
+  return { ...(role.display !== undefined && { display: role.display }), ...value, [key]: role.name };
 }
 
 /** One value of the attribute; undefined: none. By RFC 7643 §2.5 null means none; clients also send empty texts. */

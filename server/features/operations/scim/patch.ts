@@ -2,7 +2,7 @@
 // value without a path, removed members in a value beside the path. The request's names only select attributes of the
 // schema, so no path reaches anything else. Pure.
 import { isObject } from '../../../contract/json.ts';
-import { readValue, type Values } from './body.ts';
+import { entraRole, readValue, type Values } from './body.ts';
 import { scimProblem } from './fault.ts';
 import { type Filter, parsePath } from './filter.ts';
 import { matchesFilter, subAttributeOf } from './matches.ts';
@@ -166,8 +166,18 @@ function added(values: readonly Values[], given: readonly Values[]): Values[] {
   return [...kept, ...fresh];
 }
 
+/** The filter with a role's name in place of the text that Entra writes for the role. */
+function withRoleNames(filter: Filter, attribute: Attribute): Filter {
+  if (attribute.name !== 'roles') return filter;
+  if (filter.is === 'compare') return { ...filter, value: entraRole(filter.value)?.name ?? filter.value };
+  if (filter.is !== 'and' && filter.is !== 'or') return filter;
+  const [left, right] = filter.of;
+  return { ...filter, of: [withRoleNames(left, attribute), withRoleNames(right, attribute)] };
+}
+
 function chosen(values: readonly Values[], step: Step & { filter: Filter }): Values[] {
-  const { op, attribute, sub, filter, value, path } = step;
+  const { op, attribute, sub, value, path } = step;
+  const filter = withRoleNames(step.filter, attribute);
   const inner = subAttributeOf(attribute);
   const isChosen = (one: Values) => matchesFilter(filter, one, inner);
   const none = !values.some(isChosen);

@@ -150,11 +150,11 @@ export function createUsers({
   async function link(on: Sql, realm: string, user: User): Promise<void> {
     const roles = await store.setRoles(on, realm, user.id, user.roles);
     const groups = await store.setGroups(on, realm, user.id, user.groups);
-    const unknown = (field: string, names: readonly string[], there: Set<string>): FieldError[] =>
+    const unknown = (kind: 'role' | 'group', names: readonly string[], there: Set<string>): FieldError[] =>
       names.flatMap((name, i) =>
-        there.has(name) ? [] : [{ path: `${field}[${i}]`, message: `there is no ${name} in this realm` }],
+        there.has(name) ? [] : [{ path: `${kind}s[${i}]`, message: `there is no ${kind} ${name} in this realm` }],
       );
-    const errors = [...unknown('roles', user.roles, roles), ...unknown('groups', user.groups, groups)];
+    const errors = [...unknown('role', user.roles, roles), ...unknown('group', user.groups, groups)];
     if (errors.length > 0) throw invalid(errors);
   }
 
