@@ -1,6 +1,8 @@
 // `realmctl enable|disable KIND NAME…`: switches objects on or off that have the field `enabled`, and says what changed.
 import type { Command } from 'commander';
+import { similarName } from '../../server/contract/similar.ts';
 import { addRealm, type Cli, examples, type Register } from '../command.ts';
+import { Refused } from '../faults.ts';
 import { kinds } from '../kind-table.ts';
 import type { Found, Kind } from '../kinds.ts';
 import { writeLine } from '../output.ts';
@@ -47,6 +49,24 @@ function registerAll(family: Command, cli: Cli, to: boolean): void {
     const route = switchOf(kind);
     if (route) registerSwitch(family, kind, route, { cli, to });
   }
+  family.on('command:*', ([word = '']: string[]) => refuseKind(family, word));
+}
+
+/** Refuses a kind without `enabled` as such; commander would only propose another kind. */
+function refuseKind(family: Command, word: string): never {
+  const kind = kinds.find(({ singular, plural }) => word === singular || word === plural);
+  if (kind)
+    throw new Refused(
+      `${kind.plural} can’t be enabled or disabled`,
+      kind.singular === 'agent'
+        ? 'An agent is suspended instead: realmctl api POST realms/REALM/agents/ID/suspend'
+        : `Kinds that can be: realmctl ${family.name()} --help`,
+    );
+  const meant = similarName(
+    word,
+    family.commands.flatMap((one) => [one.name(), ...one.aliases()]),
+  );
+  return family.error(`error: unknown command '${word}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`);
 }
 
 function registerSwitch(family: Command, kind: Kind, route: WriteRoute, { cli, to }: { cli: Cli; to: boolean }): void {

@@ -204,7 +204,10 @@ describe('disable and enable', () => {
     expect(last.code).toBe(2);
     expect(await json('get', 'user', 'admin', '-r', 'master')).toMatchObject({ enabled: true });
     expect((await off('user')).code).toBe(2);
-    expect((await off('role', 'reader')).code).toBe(2);
+    const role = await off('role', 'reader');
+    expect(role).toMatchObject({ code: 2, stderr: expect.stringContaining('roles can’t be enabled or disabled') });
+    expect((await off('agents', 'a')).stderr).toContain('suspended instead');
+    expect((await off('usr', 'ina')).stderr).toContain('Did you mean user?');
   });
 
   test('leave all other fields and secrets alone, also of what is written as a whole', async () => {

@@ -345,6 +345,43 @@ test('a group whose name has a slash comes with it escaped, with its members and
   expect(Object.values(told).join()).toContain('/nowhere');
 });
 
+test('a slash that Keycloak escapes in the paths of groups is the same slash', async () => {
+  const { document } = await imported({
+    realm: 'faulty',
+    groups: [
+      { name: 'R/D', path: '/R~/D' },
+      { name: 'Q/A', path: '/Q~/A' },
+    ],
+    defaultGroups: ['/Q~/A'],
+    users: [{ username: 'ada', groups: ['/R~/D'] }],
+  });
+  expect(document.groups).toMatchObject([{ path: '/Q%2FA', default: true }, { path: '/R%2FD' }]);
+  expect(document.users[0].groups).toEqual(['/R%2FD']);
+});
+
+test('numbers and truth values as text count as Keycloak counts them, and null is no value', async () => {
+  const { document, told } = await imported({
+    realm: 'faulty',
+    accessTokenLifespan: '240',
+    rememberMe: 'true',
+    groups: [{ name: 'g', attributes: { none: null, some: [null, '1'] } }],
+    clients: [{ clientId: 'web', publicClient: 'true', redirectUris: ['https://web.example.com/cb'] }],
+  });
+  expect(document.realm).toMatchObject({ accessTokenTtlSeconds: 240, rememberMe: true });
+  expect(document.groups[0].attributes).toEqual({ some: ['1'] });
+  expect(document.clients[0]).toMatchObject({ clientId: 'web', tokenEndpointAuthMethod: 'none' });
+  expect(told).toEqual({});
+});
+
+test('a client of another protocol does not become one of OpenID Connect, and is told', async () => {
+  const { document, told } = await imported({
+    realm: 'faulty',
+    clients: [{ clientId: 'registry', protocol: 'docker-v2' }, { clientId: 'web' }],
+  });
+  expect(names(document.clients, 'clientId')).toEqual(['web']);
+  expect(Object.values(told).join()).toContain('docker-v2');
+});
+
 test('of two groups whose names differ in case only the first is carried over, and the other is told', async () => {
   const { document, told } = await imported({
     realm: 'faulty',

@@ -20,6 +20,7 @@ const own = new Set([
 export const isOwnClient = (clientId: string, realm: string | undefined): boolean =>
   own.has(clientId) || (realm === 'master' && clientId.endsWith('-realm'));
 export const isSaml = ({ protocol }: Client): boolean => protocol === 'saml';
+export const isOidc = ({ protocol = 'openid-connect' }: Client): boolean => protocol === 'openid-connect';
 
 /** Grant types, each with the Keycloak settings that enable it. */
 const grants: readonly [(client: Client) => boolean, string][] = [

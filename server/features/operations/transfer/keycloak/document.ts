@@ -7,7 +7,7 @@ import type { UserProfile } from '../../../../contract/user-profile.ts';
 import { strings } from '../../../../resource/items.ts';
 import type { RealmPart } from '../../../../resource/part.ts';
 import { authorizationOf } from './authorization.ts';
-import { clientOf, isOwnClient, isSaml } from './clients.ts';
+import { clientOf, isOidc, isOwnClient, isSaml } from './clients.ts';
 import { cutSections } from './cut.ts';
 import { directoryOf } from './directories.ts';
 import { Realm } from './export-shape.ts';
@@ -53,13 +53,14 @@ export async function documentOf(
 ): Promise<TranslatedRealm> {
   const realm = readRealm(exported, notes, file);
   const clients = (realm.clients ?? []).filter(({ clientId }) => !isOwnClient(clientId, realm.realm));
-  const ids = new Set(clients.filter((client) => !isSaml(client)).map(({ clientId }) => clientId));
+  const ids = new Set(clients.filter(isOidc).map(({ clientId }) => clientId));
+  for (const client of clients)
+    if (!isOidc(client) && !isSaml(client))
+      notes.add({ kind: 'client', key: client.clientId }, `its protocol ${client.protocol} is not spoken here`);
   const known: KnownClient = (clientId) => ids.has(clientId);
   const { flows, aliases } = flowsOf(realm, notes);
   const bound = (flow: string) => flows.some(({ alias }) => alias === flow);
-  const oidc = clients
-    .filter((client) => !isSaml(client))
-    .map((client) => clientOf(client, { flows: aliases, known, notes }));
+  const oidc = clients.filter(isOidc).map((client) => clientOf(client, { flows: aliases, known, notes }));
   const profile = await profileOf(realm, notes);
   const settings = settingsOf(exported, realm, notes);
   // Keycloak's built-in flow works like this server's. Flows that could not be carried over were reported already.

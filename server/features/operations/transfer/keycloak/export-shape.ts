@@ -5,17 +5,44 @@ import { z } from 'zod';
 
 const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
 export const text = optional(z.string());
-export const flag = optional(z.boolean());
-export const number = optional(z.number());
+/**
+ * A number or a truth value that a handwritten file has as text: `"300"`, `"true"`. Keycloak reads these, so a file that
+ * works there has them.
+ */
+export function unquoted(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (value === 'true' || value === 'false') return value === 'true';
+  return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+}
+export const flag = optional(z.preprocess(unquoted, z.boolean()));
+export const number = optional(z.preprocess(unquoted, z.number()));
 const texts = optional(z.array(z.string()));
 /** Keycloak exports these values as texts; handwritten files also have numbers and booleans. */
-const said = z.union([z.string(), z.number(), z.boolean(), z.null()]).transform((value) => `${value ?? ''}`);
-export const config = optional(z.record(z.string(), said));
-export const attributes = optional(
+const said = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+export const config = optional(
   z.record(
     z.string(),
-    z.union([z.array(said), said]).transform((value) => (Array.isArray(value) ? value : [value])),
+    said.nullable().transform((value) => value ?? ''),
   ),
+);
+/** null among the values is none; where nothing else is, the attribute is left out. */
+export const attributes = optional(
+  z
+    .record(
+      z.string(),
+      z.union([z.array(said.nullable()), said.nullable()]).transform((value) => {
+        const values = [value].flat();
+        return {
+          values: values.filter((one) => one !== null),
+          isNone: values.length > 0 && values.every((one) => one === null),
+        };
+      }),
+    )
+    .transform((all) =>
+      Object.fromEntries(
+        Object.entries(all).flatMap(([name, { values, isNone }]) => (isNone ? [] : [[name, values] as const])),
+      ),
+    ),
 );
 const rolesOfClients = optional(z.record(z.string(), z.array(z.string())));
 const list = <S extends z.ZodType>(schema: S) => optional(z.array(schema));

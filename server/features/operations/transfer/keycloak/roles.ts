@@ -148,7 +148,7 @@ function openCircles({ roles, clientRoles }: TranslatedRoles, notes: Notes): voi
 
 /** Flat, parents first. */
 export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: KnownClient, notes: Notes) {
-  const defaults = new Set(defaultGroups);
+  const defaults = new Set(defaultGroups.map((path) => path.replaceAll('~/', '/')));
   const below = (parent: string, siblings: readonly Group[]): Record<string, unknown>[] => {
     const names = new Map<string, string>();
     return siblings.flatMap((group) => {

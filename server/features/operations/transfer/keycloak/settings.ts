@@ -1,7 +1,7 @@
 // Translates a realm's settings and mail server, and reports those that have no counterpart. docs/keycloak.md has the
 // table.
 import { RequiredAction } from '../../../../contract/users.ts';
-import { isMasked, type Realm } from './export-shape.ts';
+import { isMasked, type Realm, unquoted } from './export-shape.ts';
 import type { Notes } from './notes.ts';
 import { passwordRules } from './password-policy.ts';
 import { NOT_HERE, tellFields } from './realm-fields.ts';
@@ -32,10 +32,11 @@ export function settingsOf(exported: Exported, realm: Realm, notes: Notes): Reco
   const note = (field: string, why: string) => notes.add({ kind: 'realm', key, field }, why);
   const settings: Record<string, unknown> = {};
   for (const [field, ours] of Object.entries(same)) {
-    const value = exported[field];
+    const value = unquoted(exported[field]);
     if (value !== undefined && value !== null) settings[ours] = value;
   }
-  const { displayName, revokeRefreshToken, passwordPolicy, browserFlow, verifyEmail } = exported;
+  const { displayName, passwordPolicy, browserFlow } = exported;
+  const [revokeRefreshToken, verifyEmail] = [exported.revokeRefreshToken, exported.verifyEmail].map(unquoted);
   if (typeof displayName === 'string' && displayName.trim() !== '') settings.displayName = displayName.trim();
   if (typeof revokeRefreshToken === 'boolean') settings.reuseRefreshTokens = !revokeRefreshToken;
   if (typeof passwordPolicy === 'string') Object.assign(settings, passwordRules(passwordPolicy, note));
@@ -51,7 +52,11 @@ export function settingsOf(exported: Exported, realm: Realm, notes: Notes): Reco
 }
 
 function localesOf({ internationalizationEnabled, supportedLocales, defaultLocale }: Exported) {
-  if (internationalizationEnabled !== true || !Array.isArray(supportedLocales) || supportedLocales.length === 0)
+  if (
+    unquoted(internationalizationEnabled) !== true ||
+    !Array.isArray(supportedLocales) ||
+    supportedLocales.length === 0
+  )
     return {};
   const first = typeof defaultLocale === 'string' && defaultLocale !== '' ? defaultLocale : String(supportedLocales[0]);
   return { supportedLocales: [...new Set([...supportedLocales, first])], defaultLocale: first };

@@ -105,12 +105,15 @@ const nameIn = (value: unknown): string | undefined => {
 
 type Note = (field: string | undefined, why: string, below?: string) => void;
 
-/** The paths of the user's groups as they are here, where a slash within a name is escaped. Keycloak doesn't tell it from others. */
+/**
+ * The paths of the user's groups as they are here, where a slash within a name is escaped. Keycloak doesn't tell it from
+ * others, or writes `~/` if `escape-slashes-in-group-path` is on.
+ */
 function groupsOf({ groups = [] }: User, there: ReadonlySet<string> | undefined): string[] {
   if (!there) return [...groups];
   const byShown = escapedPaths.get(there) ?? pathsByShown(there);
   escapedPaths.set(there, byShown);
-  return groups.map((path) => (there.has(path) ? path : (byShown.get(path) ?? path)));
+  return groups.map((path) => (there.has(path) ? path : (byShown.get(path.replaceAll('~/', '/')) ?? path)));
 }
 /** Once for all users of a document. */
 const escapedPaths = new WeakMap<ReadonlySet<string>, Map<string, string>>();
