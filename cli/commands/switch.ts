@@ -7,7 +7,7 @@ import { kinds } from '../kind-table.ts';
 import type { Found, Kind } from '../kinds.ts';
 import { writeLine } from '../output.ts';
 import { flagsOf, type WriteRoute } from '../writes.ts';
-import { apart, commandOf, isUpsert, scopeOf, send, writable } from './write.ts';
+import { apart, commandOf, scopeOf, send, takesWhole, writable } from './write.ts';
 
 const FIELD = 'enabled';
 
@@ -88,7 +88,7 @@ function registerSwitch(family: Command, kind: Kind, route: WriteRoute, { cli, t
         writeLine(cli.io, `The ${kind.singular} ${name} is ${wordOf(to)} already.`);
         continue;
       }
-      const body = { ...(isUpsert(kind, route) && writable(route, value)), [FIELD]: to };
+      const body = { ...(takesWhole(kind, route) && writable(route, value)), [FIELD]: to };
       await send(scope, route, { at: { ...(await kind.within(scope)), ...kind.at(value) }, body });
       writeLine(cli.io, `${to ? 'Enabled' : 'Disabled'} ${kind.singular} ${name}.`);
       const managers = managersOf(one);

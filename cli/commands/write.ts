@@ -202,8 +202,9 @@ export function writable(route: WriteRoute, value: object): Record<string, unkno
   );
 }
 
-/** Whether the write route is an upsert under the object's own name, which gets the whole object. */
-export const isUpsert = (kind: Kind, route: WriteRoute): boolean => route === kind.routes.create;
+/** Whether the write route gets the whole object: an upsert under the object's own name, or one that requires fields. */
+export const takesWhole = (kind: Kind, route: WriteRoute): boolean =>
+  route === kind.routes.create || !route.body.safeParse({}).success;
 
 export const registerEdit: Register = (program, cli) => {
   const edit = program.command('edit').description('change one object in your editor ($VISUAL, $EDITOR)');
@@ -244,7 +245,7 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
       if (changed.length === 0) {
         writeLine(cli.io, 'Nothing was changed.');
       } else {
-        const body = isUpsert(kind, route) ? after : Object.fromEntries(changed);
+        const body = takesWhole(kind, route) ? after : Object.fromEntries(changed);
         const at = { ...(await kind.within(scope)), ...kind.at(found.value) };
         await send(scope, route, { at, body, etag: found.etag });
         writeLine(cli.io, `Changed ${changed.map(([field]) => field).join(', ')}.`);

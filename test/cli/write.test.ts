@@ -154,6 +154,21 @@ describe('an object', () => {
     expect(more).toMatchObject({ code: 2, stderr: expect.stringContaining('too many arguments') });
   });
 
+  test('is edited where its route takes it only as a whole, and keeps its secret', async () => {
+    const hook = {
+      name: 'moved',
+      url: 'https://old.example.com/',
+      eventTypes: '*',
+      enabled: false,
+      secret: 'x'.repeat(16),
+    };
+    await done(['create', 'webhook', '-r', 'acme', '-f', '-'], { stdin: JSON.stringify(hook) });
+    const env = await editor('sed -i "s/old.example/new.example/" "$1"');
+    expect(await run(['edit', 'webhook', 'moved', '-r', 'acme'], { env })).toMatchObject({ stderr: 'Changed url.\n' });
+    const { url, secretSet } = await json('get', 'webhook', 'moved', '-r', 'acme');
+    expect([url, secretSet]).toEqual(['https://new.example.com/', true]);
+  });
+
   test('that belongs to a client is written by the client’s name', async () => {
     await done(['create', 'client', '-r', 'acme', '--client-id', 'mapped', '--token-endpoint-auth-method', 'none']);
     const mapper = ['--name', 'department', '--source', 'attribute', '--attribute', 'team', '--in', 'accessToken'];
@@ -218,8 +233,17 @@ describe('disable and enable', () => {
     await done(['create', 'messaging-provider', '-r', 'acme', '-f', '-'], {
       stdin: JSON.stringify({ ...mail, config }),
     });
+    const hook = {
+      name: 'signed',
+      url: 'https://hooks.example.com/',
+      eventTypes: '*',
+      enabled: true,
+      secret: 'x'.repeat(16),
+    };
+    await done(['create', 'webhook', '-r', 'acme', '-f', '-'], { stdin: JSON.stringify(hook) });
     for (const [kind, name] of [
       ['client', 'billing'],
+      ['webhook', 'signed'],
       ['messaging-provider', 'EMAIL/smtp'],
     ] as const) {
       const before = await json('get', kind, name, '-r', 'acme');
