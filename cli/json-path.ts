@@ -58,6 +58,8 @@ function walk(value: unknown, path: string): unknown[] {
     rest = rest.slice(step.length);
     const field = quoted ?? name;
     found = found.flatMap((one): unknown[] => {
+      // kubectl's lists have their objects in a field of this name
+      if (field === 'items' && Array.isArray(one)) return [one];
       if (field !== undefined)
         return typeof one === 'object' && one !== null && Object.hasOwn(one, field) ? [Reflect.get(one, field)] : [];
       const all: unknown[] = Array.isArray(one)

@@ -416,6 +416,7 @@ describe('-o jsonpath', () => {
   ];
   test.each([
     ['{[*].clientId}', 'a b'],
+    ['{.items[*].clientId}', 'a b'],
     ['{[0].uris[1]}', 'y'],
     ['{[-1].clientId}', 'b'],
     ["{[0]['odd.name']}", '1'],
