@@ -21,6 +21,9 @@ import { list, party, text, time, yes } from './cells.ts';
 import { idIn } from './declared-kinds.ts';
 import { type Kind, kind } from './kinds.ts';
 
+/** As the server compares usernames: é is one letter or two. */
+const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase();
+
 export const users = kind({
   plural: 'users',
   singular: 'user',
@@ -31,7 +34,7 @@ export const users = kind({
   routes: { list: listUsers, get: getUser, create: createUser, put: putUser, remove: deleteUser },
   at: ({ id }) => ({ userId: id }),
   nameOf: ({ username }) => username,
-  is: ({ username, id }, word) => username.toLowerCase() === word.toLowerCase() || id === word,
+  is: ({ username, id }, word) => foldedName(username) === foldedName(word) || id === word,
   columns: [
     { head: 'USERNAME', cell: (u) => u.username },
     { head: 'E-MAIL', cell: (u) => text(u.email) },

@@ -151,6 +151,12 @@ describe('what is unknown is named with what was probably meant', () => {
   });
 });
 
+test('a user is found by a name whose letters are composed otherwise', async () => {
+  await run(['create', 'user', '-r', 'acme', '--username', 'rene\u0301']);
+  for (const word of ['ren\u00e9', 'REN\u00c9', 'rene\u0301'])
+    expect(await run(['get', 'user', word, '-r', 'acme', '-o', 'name'])).toMatchObject({ stdout: 'rene\u0301\n' });
+});
+
 describe('the realm of a command', () => {
   test('of a client that signs in at master isn’t master by mistake, and the message says why', async () => {
     const { code, stderr } = await run(['get', 'clients'], { env: { REALMCTL_REALM: 'master' } });
