@@ -93,7 +93,10 @@ function asked(kind: Kind, scope: Scope, found: Found): Record<string, () => Pro
               query: { ...few, userId: field(found, 'id') },
               signal,
             })
-          ).body?.map((s) => `${s.id} from ${s.ipAddress ?? 'somewhere'}, last seen ${time(s.lastSeenAt)}`),
+          ).body?.map(
+            (s) =>
+              `${s.id} from ${s.ipAddress ?? 'somewhere'}, last seen ${time(s.lastSeenAt)}${s.impersonator === null ? '' : `, impersonated by ${s.impersonator}`}`,
+          ),
         events,
       };
     case 'webhooks':

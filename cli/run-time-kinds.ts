@@ -143,6 +143,7 @@ export const sessions = kind({
     { head: 'FROM', cell: (s) => text(s.ipAddress) },
     { head: 'STARTED', cell: (s) => time(s.startedAt) },
     { head: 'LAST SEEN', cell: (s) => time(s.lastSeenAt) },
+    { head: 'IMPERSONATED BY', cell: (s) => text(s.impersonator) },
     { head: 'EXPIRES', cell: (s) => time(s.expiresAt), wide: true },
     { head: 'ASSURANCE', cell: (s) => String(s.levelOfAssurance), wide: true },
     { head: 'CLIENTS', cell: (s) => list(s.clients), wide: true },

@@ -364,6 +364,8 @@ describe('people', () => {
     const person = createPerson(server.baseUrl);
     const page = await person.open(begun.stdout.trim().slice(server.baseUrl.length));
     expect((await person.fill(page, {})).url).toContain('/realms/acme/account');
+    expect(await done(['sessions', 'list', '-r', 'acme', '--user', 'ana'])).toMatch(/IMPERSONATED BY\n.* admin$/m);
+    expect(await done(['describe', 'user', 'ana', '-r', 'acme'])).toContain(', impersonated by admin');
     const program = await run(['users', 'impersonate', 'ana', '-r', 'acme']);
     expect(program).toMatchObject({ code: 2, stdout: '' });
   });
