@@ -20,6 +20,12 @@ export function serverAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash)
     throw new Refused(`${text} is not the address of a server`, 'Give it as https://iam.example.com.');
+  const [, server, realm] = /^(.*?)\/(?:realms\/([^/]+)|admin)(?:\/.*)?$/.exec(url.href) ?? [];
+  if (server !== undefined)
+    throw new Refused(
+      `${text} is an address within a server`,
+      `Give the server’s own: ${server}${realm === undefined ? '' : `; a realm by --realm ${realm}`}.`,
+    );
   return url.href.replace(/(?<!\/)\/+$/, '');
 }
 

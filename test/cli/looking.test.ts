@@ -157,6 +157,15 @@ test('a user is found by a name whose letters are composed otherwise', async () 
     expect(await run(['get', 'user', word, '-r', 'acme', '-o', 'name'])).toMatchObject({ stdout: 'rene\u0301\n' });
 });
 
+test.each([
+  ['/realms/acme', '; a realm by --realm acme.'],
+  ['/realms/acme/.well-known/openid-configuration', '; a realm by --realm acme.'],
+  ['/admin', '.'],
+])('an address within the server is refused with the server’s own: %s', async (below, rest) => {
+  const { code, stderr } = await run(['login', `${server.baseUrl}${below}`, '--no-browser']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`Give the server’s own: ${server.baseUrl}${rest}`)]);
+});
+
 describe('the realm of a command', () => {
   test('of a client that signs in at master isn’t master by mistake, and the message says why', async () => {
     const { code, stderr } = await run(['get', 'clients'], { env: { REALMCTL_REALM: 'master' } });
