@@ -370,7 +370,7 @@ test('numbers and truth values as text count as Keycloak counts them, and null i
   expect(document.realm).toMatchObject({ accessTokenTtlSeconds: 240, rememberMe: true });
   expect(document.groups[0].attributes).toEqual({ some: ['1'] });
   expect(document.clients[0]).toMatchObject({ clientId: 'web', tokenEndpointAuthMethod: 'none' });
-  expect(told).toEqual({});
+  expect(told).toEqual({ 'clients[0]': 'a public client sends PKCE here' });
 });
 
 test('a client of another protocol does not become one of OpenID Connect, and is told', async () => {
