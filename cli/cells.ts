@@ -8,7 +8,7 @@ export const text = (value: string | null): string => value ?? '';
 export const time = (ms: number | null): string => (ms === null ? '' : `${new Date(ms).toISOString().slice(0, 19)}Z`);
 const ofTime = (name: string): boolean => /[a-z](?:At|Until)$/.test(name);
 /** Fields that hold a moment in one answer and a small number in another: a count of created users. */
-const sometimesOfTime = new Set(['at', 'countedSince', 'created', 'finished', 'started', 'until']);
+const sometimesOfTime = new Set(['at', 'countedSince', 'created', 'finished', 'from', 'started', 'to', 'until']);
 /** In March 1973. No count is as high. */
 const LEAST_MOMENT = 1e11;
 const isMoment = (name: string, value: number): boolean =>
