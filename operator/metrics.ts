@@ -32,7 +32,11 @@ const CHANGES = [1, 2, 5, 10, 20, 50, 100, 500, 1_000, 10_000];
 export function createOperatorMetrics({ processMetrics = true } = {}): OperatorMetrics {
   const registry = new Registry();
   const registers = [registry];
-  if (processMetrics) collectDefaultMetrics({ register: registry });
+  if (processMetrics) {
+    collectDefaultMetrics({ register: registry });
+    // Gauges whose names are those of counters; the ones without `_total` say the same by type.
+    for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
+  }
   const observed: { depth(): number; resources(): readonly Resource[] }[] = [];
   const resources = () => observed.flatMap((one) => one.resources());
 

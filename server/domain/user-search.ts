@@ -10,7 +10,7 @@ export const userContains = (pattern: string): Fragment => fragment`${searched} 
 
 const TRIGRAM = 3;
 /** A letter with its accent counts as one. @param pattern `%…%`, in which a backslash takes the next character literally */
-const isShort = (pattern: string): boolean =>
+export const isShort = (pattern: string): boolean =>
   [...pattern.slice(1, -1).normalize('NFC').replaceAll(/\\(.)/gsu, '$1')].length < TRIGRAM;
 
 /**

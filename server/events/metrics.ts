@@ -42,7 +42,11 @@ const MESSAGES: Partial<Record<EventType, 'dead' | 'suppressed'>> = {
 export function createMetrics({ histogram, realmExists, existing, forwarding, processMetrics = true }: MetricsDeps) {
   const registry = new Registry();
   const registers = [registry];
-  if (processMetrics) collectDefaultMetrics({ register: registry });
+  if (processMetrics) {
+    collectDefaultMetrics({ register: registry });
+    // Gauges whose names are those of counters; the ones without `_total` say the same by type.
+    for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
+  }
   const logins = new Counter({
     name: 'svc_login_total',
     help: 'Login attempts and their outcomes',

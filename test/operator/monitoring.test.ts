@@ -66,6 +66,8 @@ test('passes, plans and states are counted', async () => {
   expect(found.get('svc_operator_plan_changes_count')).toBe(1);
   expect(found.get('svc_operator_drift_found_total{kind="Realm"}')).toBe(0);
   expect(found.get('process_cpu_seconds_total')).toBeGreaterThan(0);
+  // Prometheus' linter: only a counter's name ends so.
+  expect(await (await fetch(`${address}/metrics`)).text()).not.toMatch(/^# TYPE \S+_total (?!counter)/m);
 });
 
 test('drift that is repaired is counted, and leaves no series behind', async () => {

@@ -25,8 +25,8 @@ const EVENTS_OF_A_TRANSACTION = 10;
 
 /**
  * Of the people each has a password, every tenth an authenticator app, every fourth a session with an application, every second of
- * those a refresh token; half are in one group, have one role and are in one organization. Nothing of the log is sealed: no server may
- * have begun to.
+ * those a refresh token; half are in one group, have one role and are in one organization. Of the events a third are of
+ * the user and the client `busy`. Nothing of the log is sealed: no server may have begun to.
  */
 export async function grow(url: string, growth: Growth): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -169,13 +169,14 @@ const growLog = (client: pg.Client, { realm, people, events, at }: Growth) =>
       await client.query(
         `insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data, position)
          select $1, ${idAt('made', 'i')}, type, made,
-           jsonb_build_object('type', 'user', 'id', ${person('who')}, 'name', 'user-' || who),
-           jsonb_build_object('type', 'user', 'id', ${person('who')}, 'name', 'user-' || who),
-           'grown-' || (1 + who % 2000), '192.0.2.' || i % 256, case when type = 'LOGIN_FAILURE' then 'failure' else 'success' end,
+           jsonb_build_object('type', 'user', 'id', ${person('who')}, 'name', named),
+           jsonb_build_object('type', 'user', 'id', ${person('who')}, 'name', named),
+           case named when 'busy' then 'busy' else 'grown-' || (1 + who % 2000) end, '192.0.2.' || i % 256, case when type = 'LOGIN_FAILURE' then 'failure' else 'success' end,
            case type when 'USER_UPDATED' then '{"fields": ["email"]}'::jsonb else jsonb_build_object('sessionId', ${person('who')}) end,
            ${FIRST_POSITION} + 1 + i / ${EVENTS_OF_A_TRANSACTION}
          from (
-           select i, 1 + (i::bigint * 7919) % $2::int as who, $4::timestamptz - ($3::int - i) * (interval '100 days' / $3::int) as made,
+           select i, case when i % 3 = 0 then 2 else 1 + (i::bigint * 7919) % $2::int end as who,
+             case when i % 3 = 0 then 'busy' else 'user-' || (1 + (i::bigint * 7919) % $2::int) end as named, $4::timestamptz - ($3::int - i) * (interval '100 days' / $3::int) as made,
              (array['LOGIN_SUCCESS', 'TOKEN_ISSUED', 'TOKEN_REFRESHED', 'TOKEN_REFRESHED', 'LOGIN_FAILURE', 'LOGOUT', 'USER_UPDATED'])[1 + i % 7] as type
            from generate_series(1, $3::int) i
          ) e`,

@@ -185,6 +185,8 @@ test('the text has the four counters, the process and HTTP by route; latency buc
     expect(text).toContain(`# TYPE ${name} counter`);
   expect(text).toMatch(/^process_cpu_seconds_total \d/m);
   expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
+  // Prometheus' linter: only a counter's name ends so.
+  expect(text).not.toMatch(/^# TYPE \S+_total (?!counter)/m);
   const labels = '\\{method="GET",uri="/actuator/health",status="200"\\}';
   expect(text).toMatch(new RegExp(`^http_server_requests_seconds_count${labels} \\d+$`, 'm'));
   expect(text).toMatch(new RegExp(`^http_server_requests_seconds_sum${labels} [\\d.e-]+$`, 'm'));

@@ -31,8 +31,9 @@ const planOf = async (filter: string): Promise<string> => {
 beforeAll(async () => {
   await bare.pool.query(`
     insert into realm (realm_id, created_at) values ('acme', now());
-    insert into realm_user (realm_id, id, username, email, created_at)
-      select 'acme', ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'user' || n, 'user' || n || '@x.example', now()
+    insert into realm_user (realm_id, id, username, email, attributes, created_at)
+      select 'acme', ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'user' || n, 'user' || n || '@x.example',
+        jsonb_build_object('manager', jsonb_build_array('user' || n / 10)), now()
       from generate_series(1, 20000) n;
     insert into user_group (realm_id, id, name, path)
       select 'acme', ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'group' || n, '/group' || n from generate_series(1, 2000) n;
@@ -58,6 +59,10 @@ test.each([
   'emails[type eq "work" and value eq "user7@x.example"]',
   'emails[type eq "home"].value eq "user7@home.example"',
   'userName eq "user7" or emails.value eq "user7@x.example"',
+  'manager eq "user7"',
+  'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager.value eq "nobody"',
+  'meta.lastModified gt "2100-01-01T00:00:00Z"',
+  'name.familyName eq "Nobody"',
 ])('%s reads no table as a whole', async (filter) => {
   const plan = await planOf(filter);
   expect(plan).not.toMatch(/Seq Scan on (realm_user|group_member|scim_user)/);
@@ -74,6 +79,10 @@ test.each([
   'emails[type eq "work"].value eq "user7@x.example"',
 ])('%s is one look-up by ids, whatever PostgreSQL thinks of how many there are', async (filter) => {
   expect(await planOf(filter)).not.toMatch(/BitmapOr/);
+});
+
+test.each(['userName co "77"', 'userName eq "u"'])('%s compares no text that the index of names does not serve', async (filter) => {
+  expect(await planOf(filter)).not.toContain('search_form');
 });
 
 /** How often each table was looked into. */

@@ -1,7 +1,7 @@
 // SQL of the query for audit events: each filter is answered by an index in the log's order (migration event_filters).
 import { DAY_MS } from '../../../contract/durations.ts';
 import { isUuid, leastIdAt } from '../../../crypto/ids.ts';
-import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { EventRow } from '../../../events/row.ts';
 
 export interface EventFilter {
@@ -27,9 +27,12 @@ const outcomes: Record<string, Fragment> = {
   denied: fragment`outcome = 'denied'`,
 };
 
-/** The index holds the beginning of the text, because PostgreSQL limits the size of an index entry. */
+/** The index holds the beginning of the text, because PostgreSQL limits the size of an index entry; a shorter text is all of it. */
+const BEGINNING = 255;
 const is = (column: Fragment, text: string): Fragment =>
-  fragment`left(${column}, 255) = left(${text}, 255) and ${column} = ${text}`;
+  text.length < BEGINNING
+    ? fragment`left(${column}, 255) = ${text}`
+    : fragment`left(${column}, 255) = left(${text}, 255) and ${column} = ${text}`;
 const actorId = fragment`actor ->> 'id'`;
 const actorName = fragment`actor ->> 'name'`;
 const subjectId = fragment`subject ->> 'id'`;
@@ -57,9 +60,6 @@ const doneTo = (word: string): Fragment[] => [
 ];
 const aboutUser = (id: string): Fragment[] => [byUser(id), toUser(id)];
 
-const anyOf = ([first, ...rest]: readonly Fragment[]): Fragment =>
-  fragment`(${rest.reduce((all, one) => fragment`${all} or (${one})`, fragment`(${first ?? fragment`true`})`)})`;
-
 /**
  * The id has the time of the event's creation. The server writes the event later than that, after a long outage of the
  * database much later; and clocks differ a little.
@@ -86,30 +86,34 @@ export async function listEvents(
   filter: EventFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<EventRow[]> {
-  const { userId, actor, subject } = filter;
-  // Alternatives of one filter are read index by index, for PostgreSQL joins no indexes in the log's order.
+  const { userId, actor, subject, types, clientId, ipAddress, outcome } = filter;
+  const asked = [userId, actor, subject, types, clientId, ipAddress, outcome].filter((one) => one !== undefined);
+  /** Which of several indexes serves best depends on the values, so such a statement is planned with them. */
+  const planned = asked.length > 1 ? Fragment.once('') : fragment``;
+  // Alternatives are read index by index, for PostgreSQL joins no indexes in the log's order. Of two filters, each pair of alternatives is
+  // one of both: with one filter's index alone it would read all that its value has, however rare the other's is.
   const alternatives = [
     ...(userId === undefined ? [] : [aboutUser(userId)]),
     ...(actor === undefined ? [] : [doneBy(actor, await clientIdsOf(sql, realm, actor))]),
     ...(subject === undefined ? [] : [doneTo(subject)]),
-  ];
-  const [leading, ...rest] = alternatives;
+  ].reduce((all, more) => all.flatMap((one) => more.map((other) => fragment`${one} and ${other}`)), [fragment`true`]);
   const conditions = fragment`${when(before, (id) => fragment`id < ${id}::uuid`)}
     and ${when(filter.types, (types) => fragment`type = any(${types}::text[])`)}
     and ${when(filter.clientId, (id) => is(fragment`client_id`, id))}
-    and ${when(filter.ipAddress, (address) => fragment`left(ip_address, 64) = ${address} and ip_address = ${address}`)}
+    and ${when(filter.ipAddress, (address) => fragment`left(ip_address, 64) = ${address}`)}
     and ${when(filter.outcome, (outcome) => outcomes[outcome] ?? fragment`false`)}
     and ${when(filter.from, (at) => fragment`occurred_at >= ${at} and id >= ${leastIdAt(later(at, -LATEST_MS))}::uuid`)}
-    and ${when(filter.to, (at) => fragment`occurred_at < ${at} and id < ${leastIdAt(later(at, CLOCKS_MS))}::uuid`)}
-    and ${rest.reduce((all, one) => fragment`${all} and ${anyOf(one)}`, fragment`true`)}`;
+    and ${when(filter.to, (at) => fragment`occurred_at < ${at} and id < ${leastIdAt(later(at, CLOCKS_MS))}::uuid`)}`;
   const page = fragment`order by id desc limit ${limit}`;
   const columns = fragment`realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data`;
-  if (!leading) return sql<EventRow>`select ${columns} from event where realm_id = ${realm} and ${conditions} ${page}`;
-  const found = leading
+  const [whole, ...more] = alternatives;
+  if (whole && more.length === 0)
+    return sql<EventRow>`select ${columns} from event where realm_id = ${realm} and ${conditions} and ${whole} ${page}${planned}`;
+  const found = alternatives
     .map((one) => fragment`(select id from event where realm_id = ${realm} and ${conditions} and ${one} ${page})`)
     .reduce((all, one) => fragment`${all} union ${one}`);
   return sql<EventRow>`
     select ${columns} from event
     where realm_id = ${realm} and id = any(array(select id from (${found}) found ${page}))
-    order by id desc`;
+    order by id desc${planned}`;
 }

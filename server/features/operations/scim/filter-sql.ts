@@ -20,9 +20,9 @@ export interface Column {
   equals?(text: string): Fragment;
   /**
    * A condition that an index can answer and that is true wherever the column contains the text; it gets a `like`
-   * pattern.
+   * pattern. Undefined: the index doesn't serve so short a text.
    */
-  implied?(pattern: string): Fragment;
+  implied?(pattern: string): Fragment | undefined;
 }
 /** The values of a multi-valued attribute. */
 export interface Rows {
@@ -61,27 +61,30 @@ function ofText(column: Column, caseExact: boolean, op: Comparison, operand: str
   const text = kind === 'uuid' ? fragment`${sql}::text` : sql;
   const folded = caseExact ? text : fragment`lower(${text})`;
   const value = caseExact ? fragment`${operand}::text` : fragment`lower(${operand}::text)`;
-  if (op === 'eq' || op === 'ne') return fragment`${folded} = ${value}`;
   if (op === 'gt') return fragment`${folded} collate "C" > ${value}`;
   if (op === 'ge') return fragment`${folded} collate "C" >= ${value}`;
   if (op === 'lt') return fragment`${folded} collate "C" < ${value}`;
   if (op === 'le') return fragment`${folded} collate "C" <= ${value}`;
   const part = {
+    eq: fragment`${folded} = ${value}`,
+    // The caller inverts it.
+    ne: fragment`${folded} = ${value}`,
     sw: fragment`starts_with(${folded}, ${value})`,
     ew: fragment`right(${folded}, length(${value})) = ${value}`,
     co: fragment`position(${value} in ${folded}) > 0`,
   }[op];
-  return implied ? fragment`${part} and ${implied(`%${likeText(operand)}%`)}` : part;
+  const found = implied?.(`%${likeText(operand)}%`);
+  return found ? fragment`${part} and ${found}` : part;
 }
 
+/** Compares to the millisecond, as responses show the time, and so that an index of the column serves. */
 function ofMoment({ sql }: Column, op: Comparison, operand: Date): Fragment {
-  // Compares to the millisecond, as responses show the time.
-  const at = fragment`date_trunc('milliseconds', ${sql})`;
-  if (op === 'gt') return fragment`${at} > ${operand}::timestamptz`;
-  if (op === 'ge') return fragment`${at} >= ${operand}::timestamptz`;
-  if (op === 'lt') return fragment`${at} < ${operand}::timestamptz`;
-  if (op === 'le') return fragment`${at} <= ${operand}::timestamptz`;
-  return fragment`${at} = ${operand}::timestamptz`;
+  const next = fragment`(${operand}::timestamptz + interval '1 millisecond')`;
+  if (op === 'gt') return fragment`${sql} >= ${next}`;
+  if (op === 'ge') return fragment`${sql} >= ${operand}::timestamptz`;
+  if (op === 'lt') return fragment`${sql} < ${operand}::timestamptz`;
+  if (op === 'le') return fragment`${sql} < ${next}`;
+  return fragment`${sql} >= ${operand}::timestamptz and ${sql} < ${next}`;
 }
 
 function condition(column: Column, caseExact: boolean, op: Comparison, operand: Operand): Fragment {

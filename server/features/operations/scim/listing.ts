@@ -69,6 +69,8 @@ export interface Listing {
   id: Fragment;
   condition: Fragment;
   order: Order;
+  /** Counts all of them, or knows their number. */
+  total?(count: () => Promise<number>): Promise<number>;
 }
 export interface Found<Row> {
   rows: Row[];
@@ -79,7 +81,7 @@ export interface Found<Row> {
 
 export async function findPage<Row extends { id: string }>(
   sql: Sql,
-  { table, within, select, id, condition, order }: Listing,
+  { table, within, select, id, condition, order, total = (count) => count() }: Listing,
   { count = scimLimits.page, startIndex, cursor }: ScimQuery,
 ): Promise<Found<Row>> {
   if (cursor !== undefined && startIndex !== undefined)
@@ -116,7 +118,7 @@ export async function findPage<Row extends { id: string }>(
       ? undefined
       : whole
         ? skipped + rows.length
-        : await totalOf(sql, fragment`${table} where ${within} and ${condition}`),
+        : await total(() => totalOf(sql, fragment`${table} where ${within} and ${condition}`)),
     startIndex: cursor === undefined ? first : undefined,
     nextCursor: more ? encodeCursor([none, last.sort_key ?? '', last.id]) : undefined,
   };

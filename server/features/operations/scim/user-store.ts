@@ -1,12 +1,13 @@
 // SQL of users for SCIM: the columns for filters and sorting, and the rows. The users feature writes users; this file
 // writes the client's externalId, the type of the e-mail address and the SCIM document.
 import { asciiEmail } from '../../../contract/email.ts';
+import { ENTERPRISE } from '../../../contract/scim.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { shownGroupPathSql } from '../../../domain/group-names.ts';
 import { idOfUserNamed } from '../../../domain/user-names.ts';
 import { seenByAdministrators } from '../../../domain/user-profile.ts';
-import { userContains } from '../../../domain/user-search.ts';
+import { isShort, userContains } from '../../../domain/user-search.ts';
 import type { Column, Columns, Rows } from './filter-sql.ts';
 import { type Attribute, placeOf, userType } from './schema.ts';
 import { ADDRESSES, addressParts, PHONES, seenBy, singleAttributes } from './user-attributes.ts';
@@ -80,21 +81,36 @@ const maybe = (sql: Fragment): Column => ({ sql, kind: 'text', nullable: true })
  * whole table.
  */
 const among = (ids: Fragment): Fragment => fragment`u.id = any(array(${ids}))`;
-const found = (column: Column): Column => ({ ...column, implied: userContains });
+const found = (column: Column): Column => ({
+  ...column,
+  implied: (pattern) => (isShort(pattern) ? undefined : userContains(pattern)),
+});
 /** The ids of users with this address of their own. */
 const withAddress = (realm: string, address: string): Fragment => fragment`
   select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${asciiEmail(address)}::text)`;
+
+/** The first value of an attribute. */
+const valueOf = (name: string): Column => maybe(fragment`nullif(u.attributes -> ${name}::text ->> 0, '')`);
+
+const MANAGER_PATH = `${ENTERPRISE}:manager.value`;
+const MANAGER = singleAttributes[MANAGER_PATH] ?? '';
+/** The index of attributes compares case, as this attribute does alone. */
+const hasManager = (realm: string, id: string): Fragment =>
+  among(fragment`
+    select e.id from realm_user e where e.realm_id = ${realm}
+      and e.attributes @> ${JSON.stringify({ [MANAGER]: [id] })}::jsonb and e.attributes -> ${MANAGER}::text ->> 0 = ${id}`);
 
 /** The columns that the caller may see: a filter must not reveal the others. */
 export function userColumns(realm: string, profile: UserProfile): Columns {
   const seen = seenBy(profile, 'admin');
   const attributes = Object.entries(singleAttributes).flatMap(([path, name]) =>
-    seen(name) ? [[path, maybe(fragment`nullif(u.attributes -> ${name}::text ->> 0, '')`)] as const] : [],
+    seen(name) ? [[path, valueOf(name)] as const] : [],
   );
   const email = maybe(fragment`u.email`);
   return {
     single: {
       ...Object.fromEntries(attributes),
+      ...(seen(MANAGER) && { [MANAGER_PATH]: { ...valueOf(MANAGER), equals: (id) => hasManager(realm, id) } }),
       id: { sql: fragment`u.id`, kind: 'uuid' },
       externalId: {
         ...maybe(externalId),
@@ -160,6 +176,14 @@ export function userColumns(realm: string, profile: UserProfile): Columns {
           union all
           select s.user_id from scim_user s
           where s.realm_id = ${realm} and s.further_emails @> array[lower(${asciiEmail(address)}::text)]`),
+      // The group or role first: joined, PostgreSQL can look at each user's groups one by one.
+      'groups.display': (name) => fragment`exists (
+        select from group_member m where m.realm_id = u.realm_id and m.user_id = u.id and m.group_id = any(array(
+          select g.id from user_group g where g.realm_id = ${realm}
+            and lower(${shownGroupPathSql(fragment`g.path`)}) = lower('/' || ${name}::text))))`,
+      'roles.value': (name) => fragment`exists (
+        select from user_role ur where ur.realm_id = u.realm_id and ur.user_id = u.id and ur.role_id = any(array(
+          select r.id from role r where r.realm_id = ${realm} and r.client is null and r.name = ${name}::text)))`,
     },
     sorted: { 'emails.value': email },
   };

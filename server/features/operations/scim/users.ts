@@ -16,6 +16,7 @@ import { findPage, listResponse, orderOf } from './listing.ts';
 import { applyPatch, type Operation, stepsOf } from './patch.ts';
 import type { Projection } from './project.ts';
 import { placeOf, userType } from './schema.ts';
+import { createTotals } from './totals.ts';
 import { isUnsaid, scimPathOf } from './user-attributes.ts';
 import { changedIn } from './user-document.ts';
 import {
@@ -40,6 +41,7 @@ export interface ScimUsersDeps {
 }
 
 export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
+  const totals = createTotals();
   const shownBy = (realm: string, profile: UserProfile) => {
     const base = baseOf(realm);
     const visible = (attributes: ScimUserRow['attributes']) => visibleTo(profile, 'admin', attributes);
@@ -103,6 +105,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
           id: fragment`u.id`,
           condition: query.filter ? sqlOf(parseFilter(query.filter), columns, resolve) : fragment`true`,
           order: orderOf(query, columns, resolve),
+          total: (count) => totals.of(JSON.stringify([realm, query.filter ?? '']), count),
         },
         query,
       );
