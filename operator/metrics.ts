@@ -35,7 +35,7 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
   if (processMetrics) {
     collectDefaultMetrics({ register: registry });
     // Gauges whose names are those of counters; the ones without `_total` say the same by type.
-    for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
+    for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
   const observed: { depth(): number; resources(): readonly Resource[] }[] = [];
   const resources = () => observed.flatMap((one) => one.resources());

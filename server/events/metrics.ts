@@ -45,7 +45,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
   if (processMetrics) {
     collectDefaultMetrics({ register: registry });
     // Gauges whose names are those of counters; the ones without `_total` say the same by type.
-    for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
+    for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
   const logins = new Counter({
     name: 'svc_login_total',

@@ -210,8 +210,8 @@ const TOGETHER = [
 ];
 
 test('two filters of the audit log together', async () => {
+  // From the sixth time on PostgreSQL may have one plan of a prepared statement for all values.
   for (const query of TOGETHER)
-    // From the sixth time on PostgreSQL may have one plan of a prepared statement for all values.
     for (let i = 0; i < 7; i += 1)
       await get(`/admin/realms/${REALM}/events?${new URLSearchParams({ limit: '20', ...query })}`);
 }, 600_000);

@@ -1271,6 +1271,7 @@ create table realm_user (
   constraint realm_user_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE INDEX realm_user_attributes ON realm_user USING gin (attributes jsonb_path_ops) WITH (gin_pending_list_limit='32768');
+CREATE INDEX realm_user_changed ON realm_user USING btree (realm_id, updated_at);
 CREATE INDEX realm_user_compatible ON realm_user USING btree (realm_id, lower(NORMALIZE(username, NFKC))) WHERE (lower(NORMALIZE(username, NFKC)) <> lower(username));
 CREATE INDEX realm_user_disabled ON realm_user USING btree (realm_id, lower(username)) WHERE (NOT enabled);
 CREATE INDEX realm_user_manager ON realm_user USING btree (realm_id, manager) WHERE (manager IS NOT NULL);

@@ -81,9 +81,12 @@ test.each([
   expect(await planOf(filter)).not.toMatch(/BitmapOr/);
 });
 
-test.each(['userName co "77"', 'userName eq "u"'])('%s compares no text that the index of names does not serve', async (filter) => {
-  expect(await planOf(filter)).not.toContain('search_form');
-});
+test.each(['userName co "77"', 'userName eq "u"'])(
+  '%s compares no text that the index of names does not serve',
+  async (filter) => {
+    expect(await planOf(filter)).not.toContain('search_form');
+  },
+);
 
 /** How often each table was looked into. */
 async function looked(): Promise<Record<string, number>> {

@@ -90,7 +90,7 @@ const withAddress = (realm: string, address: string): Fragment => fragment`
   select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${asciiEmail(address)}::text)`;
 
 /** The first value of an attribute. */
-const valueOf = (name: string): Column => maybe(fragment`nullif(u.attributes -> ${name}::text ->> 0, '')`);
+const firstValueOf = (name: string): Column => maybe(fragment`nullif(u.attributes -> ${name}::text ->> 0, '')`);
 
 const MANAGER_PATH = `${ENTERPRISE}:manager.value`;
 const MANAGER = singleAttributes[MANAGER_PATH] ?? '';
@@ -104,13 +104,13 @@ const hasManager = (realm: string, id: string): Fragment =>
 export function userColumns(realm: string, profile: UserProfile): Columns {
   const seen = seenBy(profile, 'admin');
   const attributes = Object.entries(singleAttributes).flatMap(([path, name]) =>
-    seen(name) ? [[path, valueOf(name)] as const] : [],
+    seen(name) ? [[path, firstValueOf(name)] as const] : [],
   );
   const email = maybe(fragment`u.email`);
   return {
     single: {
       ...Object.fromEntries(attributes),
-      ...(seen(MANAGER) && { [MANAGER_PATH]: { ...valueOf(MANAGER), equals: (id) => hasManager(realm, id) } }),
+      ...(seen(MANAGER) && { [MANAGER_PATH]: { ...firstValueOf(MANAGER), equals: (id) => hasManager(realm, id) } }),
       id: { sql: fragment`u.id`, kind: 'uuid' },
       externalId: {
         ...maybe(externalId),
