@@ -36,7 +36,7 @@ export default function Keys({ params: { realm } }: PageProps) {
   const may = useMay();
   const mayWrite = may(realm, 'keys:write');
   const keys = useRead(listKeys, { params: { realm }, query: { limit: 1000 } });
-  const endpoints = useRead(getEndpoints, { params: { realm } });
+  const endpoints = useRead(getEndpoints, { params: { realm } }, { enabled: may(realm, 'realm:read') });
   const [rotates, setRotates] = useState(false);
   const [deleted, setDeleted] = useState<RealmKey>();
   const [shown, setShown] = useState<RealmKey>();
