@@ -142,23 +142,46 @@ export async function copyOut(
   snapshot?: string,
   options: BulkOptions = {},
 ): Promise<Readable> {
+  return (await startCopyOut(url, query, snapshot, options)).rows;
+}
+
+/**
+ * As {@link copyOut}, but waits for the connection and its snapshot alone.
+ * @returns `rows`, fulfilled when PostgreSQL has the first row: it may have to sort many of them before
+ */
+export async function startCopyOut(
+  url: string,
+  query: string,
+  snapshot?: string,
+  options: BulkOptions = {},
+): Promise<{ rows: Promise<Readable> }> {
   const { sql, waiting, waited } = openBulk(url, options.longestMs ?? GIVES_MS);
-  try {
-    if (snapshot !== undefined) {
+  /** Ends the connection if the step fails. */
+  async function ending<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      await sql.end({ timeout: 0 });
+      throw error;
+    }
+  }
+  if (snapshot !== undefined)
+    await ending(async () => {
       // One connection, so that these statements follow each other on it; it ends with the stream.
       await waited(sql.unsafe('begin isolation level repeatable read read only'));
       await waited(sql.unsafe(`set transaction snapshot ${literal(snapshot)}`));
       // The planner knows nothing of a realm that was just filled: it expects a row, and joins all users with all their roles in a
       // nested loop, at the cost of the product.
       await waited(sql.unsafe('set local enable_nestloop = off'));
-    }
+    });
+  const rows = ending(async () => {
     const copy = sql.unsafe(`copy (${query}) to stdout (format csv, quote e'\\x01', delimiter e'\\x02')`);
     const source = await waited(copy.readable());
     return relay(source, { cancel: () => copy.cancel(), end: () => sql.end({ timeout: 5 }), waiting });
-  } catch (error) {
-    await sql.end({ timeout: 0 });
-    throw error;
-  }
+  });
+  // The consumer may have gone before it asks for them.
+  rows.catch(() => {});
+  return { rows };
 }
 
 /**

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { copyInto, copyOut, literal, pgArray } from '../../../server/db/bulk.ts';
+import { copyInto, copyOut, literal, pgArray, startCopyOut } from '../../../server/db/bulk.ts';
 import { copyRow } from '../../../server/db/copy.ts';
 import { openPool } from '../../../server/db/sql.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
@@ -50,6 +50,31 @@ describe('COPY', () => {
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).toEqual(awkward);
+  });
+
+  test('out of a snapshot starts before PostgreSQL has the first row', async () => {
+    const LOCK = 4711;
+    const holder = await pool.connect();
+    try {
+      await holder.query('begin isolation level repeatable read');
+      const { rows } = await holder.query('select pg_export_snapshot() as snapshot');
+      await holder.query('select pg_advisory_xact_lock($1)', [LOCK]);
+      const query = `select to_json(n) from (values (1)) v (n), pg_advisory_xact_lock(${LOCK})`;
+      const started = await startCopyOut(database.url, query, rows[0].snapshot);
+      let there = false;
+      void started.rows.then(() => {
+        there = true;
+      });
+      await pool.query('select pg_sleep(0.2)');
+      expect(there).toBe(false);
+      await holder.query('commit');
+      let out = '';
+      for await (const chunk of await started.rows) out += chunk;
+      expect(out).toBe('1\n');
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
   });
 
   test('that is given up, or that fails, leaves nothing behind', async () => {

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { Problem } from '../../../contract/problem.ts';
 import { sections } from '../../../contract/sections.ts';
 import { FORMAT_VERSION, furtherSections } from '../../../contract/transfer.ts';
+import type { UserProfile } from '../../../contract/user-profile.ts';
 import { type Sql, sqlOver } from '../../../db/sql.ts';
 import { hasNoRules, readProfile } from '../../../domain/user-profile.ts';
 import { stableJson } from '../../../resource/compare.ts';
@@ -82,12 +83,11 @@ export function createExport({
         if (revision === undefined) throw new Problem('not-found', `There is no realm ${realm}`);
         if (known(revision)) return { revision, body: undefined };
         const profile = await readProfile(sql, realm);
-        const rows = withUsers ? await usersOf(sql, realm) : undefined;
-        const people = rows && (hasNoRules(profile) ? rows : withUnfit(rows, profile));
+        const people = withUsers ? await usersOf(sql, realm, profile) : undefined;
         const printed = print(sql, { realm, parts, withUsers, seeds });
         printing = printed.end;
-        const body = Readable.from(pieces(document(printed, people, seeds !== undefined)), { objectMode: false });
-        body.once('close', () => void rows?.destroy());
+        const body = Readable.from(pieces(document(printed, people?.rows, seeds !== undefined)), { objectMode: false });
+        body.once('close', () => people?.end());
         return { revision, body };
       } finally {
         // The sections are read while the answer is on its way, and at the database's speed: a slow reader holds no connection of the
@@ -98,24 +98,31 @@ export function createExport({
     },
   };
 
-  async function usersOf(sql: Sql, realm: string): Promise<Readable> {
+  /** The users of the same snapshot. PostgreSQL sorts them while the sections before them are sent. */
+  async function usersOf(sql: Sql, realm: string, profile: UserProfile) {
     const [row] = await sql<{ snapshot: string }>`select pg_export_snapshot() as snapshot`;
-    return users.rows(realm, row?.snapshot ?? '');
+    const { rows } = await users.startRows(realm, row?.snapshot ?? '');
+    return {
+      async *rows(): AsyncGenerator<Buffer> {
+        yield* hasNoRules(profile) ? await rows : withUnfit(await rows, profile);
+      },
+      end: () => void rows.then((stream) => stream.destroy()).catch(() => {}),
+    };
   }
 
   async function* document(
     { section, requiredEnv }: Printed,
-    rows: AsyncIterable<Buffer> | undefined,
+    people: (() => AsyncIterable<Buffer>) | undefined,
     bare: boolean,
   ): AsyncGenerator<string | Buffer> {
     let open = '{\n';
     for (const key of sectionKeys) {
-      if (key === 'users' && !rows) continue;
+      if (key === 'users' && !people) continue;
       const value = key === 'requiredEnv' ? await requiredEnv : await section(key);
       if (isEmpty(value) && (bare ? !ALWAYS.has(key) : leavable(key))) continue;
       yield `${open}${JSON.stringify(key)}:`;
       open = ',\n';
-      if (key === 'users' && rows) yield* userList(rows);
+      if (key === 'users' && people) yield* userList(people());
       else if (key === 'formatVersion') yield String(FORMAT_VERSION);
       else if (key === 'requiredEnv') yield stableJson(value);
       else yield* list(value ?? []);

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { UserDocument } from '../../../contract/users.ts';
 import type { Seal } from '../../../crypto/seal.ts';
-import { copyInto, copyOut, literal, pgArray, rowsInto } from '../../../db/bulk.ts';
+import { copyInto, copyOut, literal, pgArray, rowsInto, startCopyOut } from '../../../db/bulk.ts';
 import type { Value } from '../../../db/copy.ts';
 import { stagingTable } from '../../../db/staging.ts';
 import { type BulkInsert, createBulkInsert } from './bulk-insert.ts';
@@ -130,7 +130,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
          from ${stagingTable(realm, importId)} where realm_id = ${literal(realm)} and action in ('create', 'update', 'delete') order by n < 0, n`,
       ),
     /** Every user in the document's form, ordered by username: one JSON object per line, each preceded by a comma. */
-    rows: (realm: string, snapshot: string): Promise<Readable> => copyOut(databaseUrl, exportQuery(realm), snapshot),
+    startRows: (realm: string, snapshot: string) => startCopyOut(databaseUrl, exportQuery(realm), snapshot),
   };
 }
 export type UserTransfer = ReturnType<typeof createUserTransfer>;
