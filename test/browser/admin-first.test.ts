@@ -42,6 +42,6 @@ test('whose password is temporary chooses another on the way, and is signed in',
   await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
   await page.waitForLoadState();
   for (const field of await page.locator('input[type=password]').all()) await field.fill(OWN);
-  await page.getByRole('button').first().click();
+  await page.getByRole('button', { name: 'Save and continue' }).click();
   await page.waitForURL(`${server.baseUrl}/admin/console/**`);
 });
