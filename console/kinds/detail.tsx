@@ -225,7 +225,7 @@ function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row:
       ))}
       {unset > 0 && (
         <div>
-          <Button variant="quiet" small onPress={() => setAll(!all)}>
+          <Button variant="quiet" small className="flush" onPress={() => setAll(!all)}>
             {all
               ? 'Hide what is not set'
               : `Show ${unset} ${unset === 1 ? 'field that is' : 'fields that are'} not set`}

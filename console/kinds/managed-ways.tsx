@@ -83,7 +83,7 @@ export function ManagedWays({
           </>
         )}
         <span className="row">
-          <AsCommand commands={commands} start="manifest" label="Copy as manifest" quiet />
+          <AsCommand commands={commands} start="manifest" label="Copy as manifest" small />
           <Button small icon="edit" onPress={() => onMode(true)}>
             Modify and copy
           </Button>

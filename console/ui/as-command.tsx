@@ -32,16 +32,23 @@ export function AsCommand({
   label = 'As command',
   start,
   quiet,
+  small,
 }: {
   commands: () => Commands | Promise<Commands>;
   label?: string;
   start?: CommandKind;
   quiet?: boolean;
+  small?: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button icon="code" onPress={() => setOpen(true)} {...(quiet && { variant: 'quiet' as const })}>
+      <Button
+        icon="code"
+        onPress={() => setOpen(true)}
+        {...(quiet && { variant: 'quiet' as const })}
+        {...(small && { small })}
+      >
         {label}
       </Button>
       {isOpen && <CommandDialog commands={commands} start={start} onClose={() => setOpen(false)} />}

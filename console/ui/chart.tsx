@@ -48,7 +48,7 @@ export function Chart({
           <ul className="legend">
             {series.map(({ label, tone, total, values }) => (
               <li key={label}>
-                <span className={`swatch ${tone}`} />
+                <span className={`tone tone-${tone}`} />
                 <bdi>{label}</bdi> <b>{countWords(place === undefined ? total : (values[place] ?? 0))}</b>
               </li>
             ))}

@@ -1,5 +1,5 @@
 // What a page shows instead of its content: it is loading, there is nothing, it failed.
-import type { ReactNode } from 'react';
+import { Children, type ReactNode } from 'react';
 import { ServerProblem } from '../api/client.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icons.tsx';
@@ -43,11 +43,13 @@ export function Empty({
 export type Tone = 'info' | 'good' | 'warn' | 'bad';
 const icons = { info: 'info', good: 'check', warn: 'alert', bad: 'alert' } as const satisfies Record<Tone, IconName>;
 
+/** Elements in it have a line each; a text with elements in it is one line. */
 export function Note({ tone = 'info', children, live }: { tone?: Tone; children: ReactNode; live?: boolean }) {
+  const isText = Children.toArray(children).some((child) => typeof child === 'string' && child.trim() !== '');
   return (
     <div className={`note ${tone}`} {...(live && { role: 'alert' })}>
       <Icon name={icons[tone]} />
-      <div>{children}</div>
+      <div>{isText ? <span>{children}</span> : children}</div>
     </div>
   );
 }

@@ -67,7 +67,7 @@ export function Table<T>({ label, columns, rows, idOf, to, onOpen, selected, onS
       >
         <TableHeader>
           {onSelect && (
-            <Column>
+            <Column className="choice">
               <Checkbox slot="selection" label="Select all rows" hideLabel />
             </Column>
           )}
@@ -83,7 +83,7 @@ export function Table<T>({ label, columns, rows, idOf, to, onOpen, selected, onS
           {rows.map((row) => (
             <Row key={idOf(row)} id={idOf(row)} {...linkOf(to?.(row))} data-action={onOpen ? true : undefined}>
               {onSelect && (
-                <Cell>
+                <Cell className="choice">
                   <Checkbox slot="selection" label="Select the row" hideLabel />
                 </Cell>
               )}

@@ -62,7 +62,7 @@ export function Deliveries({ realm }: { realm: string }) {
                 Send a test event
               </Button>
             )}
-            <Link href={inRealm(realm, 'webhooks', id)}>Its settings</Link>
+            <Link href={inRealm(realm, 'webhooks', id)}>Settings of the webhook</Link>
           </>
         )}
       >

@@ -58,7 +58,7 @@ export function Provisioning({ realm }: { realm: string }) {
                 Send everything again…
               </Button>
             )}
-            <Link href={inRealm(realm, 'scim-targets', target.id)}>Its settings</Link>
+            <Link href={inRealm(realm, 'scim-targets', target.id)}>Settings of the target</Link>
           </>
         )}
       >

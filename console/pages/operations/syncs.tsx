@@ -71,7 +71,7 @@ export function Syncs({ realm }: { realm: string }) {
                 </Button>
               </>
             )}
-            <Link href={inRealm(realm, 'user-federation', alias)}>Its settings</Link>
+            <Link href={inRealm(realm, 'user-federation', alias)}>Settings of the directory</Link>
           </>
         )}
       >
