@@ -6,7 +6,15 @@ import type { KindEntry } from './entry.ts';
 import { labelOf } from './words.ts';
 import { writtenOut } from './written-out.ts';
 
-export const allKinds: readonly KindEntry[] = [...declaredEntries, ...writtenOut];
+/** Where the API's words for an object are other ones than the heading of its pages. */
+const renamed: Readonly<Record<string, Partial<Pick<KindEntry, 'one' | 'many'>>>> = {
+  webhooks: { one: 'a webhook', many: 'webhooks' },
+  workloadIdentity: { one: 'a workload identity', many: 'workload identities' },
+};
+export const allKinds: readonly KindEntry[] = [...declaredEntries, ...writtenOut].map((entry) => ({
+  ...entry,
+  ...renamed[entry.section],
+}));
 
 export const kindOf = (kind: string): KindEntry | undefined => allKinds.find((entry) => entry.kind === kind);
 export const kindInSection = (section: string): KindEntry | undefined =>
@@ -44,3 +52,9 @@ export const leadOf = ({ form, description }: KindEntry): string => `${form?.lea
 
 /** `SCIM targets`, `Workload identity`: a kind's name as a heading. */
 export const titleOf = ({ section }: KindEntry): string => labelOf(section);
+
+/** The words for the objects of a client on its own page: `Roles`, `a role`, `roles`. */
+export function ofItsClient({ section, one, many }: KindEntry): { title: string; one: string; many: string } {
+  const short = (words: string) => words.replace(/ of (a client|clients)$/, '');
+  return { title: labelOf(section.replace(/^client(?=[A-Z])/, '')), one: short(one), many: short(many) };
+}

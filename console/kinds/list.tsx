@@ -16,7 +16,7 @@ import { Page } from '../ui/page.tsx';
 import { Pager } from '../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../ui/state.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
-import { leadOf, placeOf, titleOf } from './all.ts';
+import { leadOf, ofItsClient, placeOf, titleOf } from './all.ts';
 import { CellValue } from './cells.tsx';
 import { listCommands } from './commands.ts';
 import type { KindEntry, Row } from './entry.ts';
@@ -24,6 +24,7 @@ import { useKind } from './loaded.ts';
 import { ManagerCell, managedOf } from './managed.tsx';
 import { askingManagers } from './managers.ts';
 import { idOf, isFormed, listAddress, nameOf, objectAddress } from './pages.tsx';
+import { withCapitals } from './words.ts';
 
 const PAGE_ROWS = 50;
 
@@ -102,7 +103,7 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
       <div className="list-tools">
         {entry.searches && (
           <Find
-            label={`Find ${entry.many}`}
+            label={`Find ${of === undefined ? entry.many : ofItsClient(entry).many}`}
             value={q}
             onChange={(text) => filters.set({ q: text, cursor: undefined })}
           />
@@ -174,7 +175,7 @@ function columnsOf(entry: KindEntry, chosen: readonly string[] | undefined): Tab
     },
     ...shown.map(({ field, head, cell }) => ({
       id: field,
-      head,
+      head: withCapitals(head),
       ...(cell === 'number' && { numeric: true }),
       cell: (row: Row) => <CellValue cell={cell} value={row[field]} />,
     })),
@@ -205,10 +206,10 @@ export function ColumnChoice({
           }
         >
           {entry.columns.map(({ field, head }) => (
-            <MenuItem key={field} id={field} className="menu-item" textValue={head}>
+            <MenuItem key={field} id={field} className="menu-item" textValue={withCapitals(head)}>
               {({ isSelected }) => (
                 <>
-                  {head}
+                  {withCapitals(head)}
                   {isSelected && (
                     <span className="end">
                       <Icon name="check" size={14} />

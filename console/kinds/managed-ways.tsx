@@ -74,11 +74,13 @@ export function ManagedWays({
         ) : (
           <>
             <strong>
-              {managers} declares {count === 1 ? 'one field' : `${count} fields`} of this.
+              Declared by <bdi>{managers}</bdi>
+              {count > 0 && `: ${count === 1 ? 'one field' : `${count} fields`}`}.
             </strong>
             <span>
-              {count === 1 ? 'It is' : 'They are'} read-only here, because the declared value returns. The other fields
-              are edited as ever.
+              {count === 0
+                ? 'The declaration names the object alone, and none of its fields: they are edited as ever. If the object is deleted here, it returns.'
+                : `${count === 1 ? 'It is' : 'They are'} read-only here, because the declared value returns. The other fields are edited as ever.`}
             </span>
           </>
         )}

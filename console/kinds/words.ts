@@ -2,24 +2,31 @@
 
 /** Words that are written in capitals. */
 const CAPITALS =
-  /\b(acr|api|ca|css|dn|dpop|html|http|id|ip|iss|json|jwks|jwt|ldap|mfa|otp|pkce|saml|scim|sms|sp|sso|tls|ttl|uri|url|uuid)\b/gi;
+  /\b(acr|api|ca|captcha|css|dn|dpop|html|http|id|ip|iss|json|jwks|jwt|ldap|mfa|otp|pkce|saml|scim|sms|sp|sso|tls|ttl|uri|url|uuid)\b/gi;
 const WHOLE: Readonly<Record<string, string>> = {
   alg: 'algorithm',
   auth: 'authentication',
+  color: 'colour',
   env: 'environment',
   idp: 'IdP',
   tos: 'terms of service',
 };
+/** `verify url` → `verify URL` */
+export const withCapitals = (words: string): string =>
+  words
+    .replaceAll(CAPITALS, (word) => word.toUpperCase())
+    .replaceAll(/\b(captcha|uri|url|id)s\b/g, (word) => `${word.slice(0, -1).toUpperCase()}s`);
+
 /** `redirectUris` → `Redirect URIs` */
 export function labelOf(name: string): string {
   const words = name
     .replace(/Seconds$/, '')
+    .replace(/Days$/, 'InDays')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .replaceAll(/\b(alg|auth|env|idp|tos)\b/g, (word) => WHOLE[word] ?? word)
-    .replaceAll(CAPITALS, (word) => word.toUpperCase())
-    .replaceAll(/\b(uri|url|id)s\b/g, (word) => `${word.slice(0, -1).toUpperCase()}s`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+    .replaceAll(/\b(alg|auth|color|env|idp|tos)\b/g, (word) => WHOLE[word] ?? word);
+  const label = withCapitals(words);
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
 /** A label within a sentence: `SAML clients` and `IdP` stay, `Redirect URIs` begins small. */

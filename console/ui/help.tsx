@@ -5,6 +5,8 @@ const words: readonly [RegExp, string][] = [
   [/\bnull:/g, 'empty:'],
   [/\btrue:/g, 'on:'],
   [/\bfalse:/g, 'off:'],
+  [/^oidc\b/g, 'OIDC'],
+  [/^saml\b/g, 'SAML'],
 ];
 
 /** With a sentence's capital and period, and what stands between backticks as code. */

@@ -36,12 +36,12 @@ export const eventColumns: readonly TableColumn<AuditEvent>[] = [
   {
     id: 'client',
     head: 'client',
-    cell: ({ clientId }) => (clientId === null ? <span className="none">none</span> : <bdi>{clientId}</bdi>),
+    cell: ({ clientId }) => (clientId === null ? <span className="none">–</span> : <bdi>{clientId}</bdi>),
   },
   {
     id: 'from',
     head: 'from',
-    cell: ({ ipAddress }) => (ipAddress === null ? <span className="none">none</span> : <code>{ipAddress}</code>),
+    cell: ({ ipAddress }) => (ipAddress === null ? <span className="none">–</span> : <code>{ipAddress}</code>),
   },
 ];
 

@@ -18,13 +18,13 @@ function pageOf(realm: string, { type, id }: Party): string | undefined {
 
 /** @param realm links lead to pages of it; absent: the name alone, as in a row that is a link itself */
 export function PartyName({ party, realm }: { party: Party | null; realm?: string }) {
-  if (party === null) return <span className="none">none</span>;
+  if (party === null) return <span className="none">–</span>;
   const to = realm === undefined ? undefined : pageOf(realm, party);
   const name = <bdi>{nameOfParty(party)}</bdi>;
   return (
     <span>
       {to === undefined ? name : <Link href={to}>{name}</Link>}
-      {party.type !== 'user' && <span className="soft small"> {party.type}</span>}
+      {party.type !== 'user' && party.type !== 'object' && <span className="soft small"> {party.type}</span>}
     </span>
   );
 }

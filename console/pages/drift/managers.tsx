@@ -31,6 +31,7 @@ export function countsOf(owns: readonly Owned[]): string {
   const counts = Map.groupBy(owns, ({ kind }) => kind);
   return [...counts]
     .map(([kind, of]) => {
+      if (kind === 'settings') return 'the settings';
       const entry = kindOf(kind);
       const label = inSentence(labelOf(kind));
       return `${of.length.toLocaleString('en')} ${of.length === 1 ? (entry?.label ?? label) : (entry?.many ?? label)}`;

@@ -9,6 +9,23 @@ import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 
 const LOOK_SECONDS = 15;
 
+/** What the server counts, where the name alone says too little. */
+const words: Readonly<Record<string, string>> = {
+  activeKeyId: 'Key that signs',
+  published: 'Published keys',
+  readable: 'The master key opens it',
+  olderKeys: 'Older master keys',
+  sealedUnderOlder: 'Secrets sealed under an older one',
+  alias: 'Flow',
+  exists: 'The flow exists',
+  methods: 'Ways to sign in',
+  ready: 'Ready to use',
+  failing: 'Failing now',
+  deadLetters: 'Given up',
+  enabled: 'Switched on',
+  waiting: 'Waiting',
+};
+
 const cellOf = (name: string, value: unknown) =>
   typeof value === 'number' && /At$/.test(name)
     ? 'time'
@@ -42,7 +59,7 @@ export function RealmHealth({ realm }: { realm: string }) {
           {Object.keys(details).length > 0 && (
             <Facts
               facts={Object.entries(details).map(([detail, value]) => ({
-                name: labelOf(detail),
+                name: words[detail] ?? labelOf(detail),
                 value: <FullValue field={detail} cell={cellOf(detail, value)} value={value} />,
               }))}
             />

@@ -152,7 +152,7 @@ function Objects({ realm, id }: { realm: string; id: string }) {
     },
     {
       id: 'remote',
-      head: 'id there',
+      head: 'ID there',
       cell: ({ remoteId }) =>
         remoteId === null ? <span className="none">not there yet</span> : <code>{remoteId}</code>,
     },

@@ -20,7 +20,7 @@ const ends = {
   refused: { tone: 'bad', words: 'The sign-in is refused' },
   stuck: { tone: 'bad', words: 'The user can’t go on' },
 } as const;
-const kinds = { proof: 'proves', 'set-up': 'sets up first', action: 'required action' } as const;
+const kinds = { proof: undefined, 'set-up': 'sets up first', action: 'required action' } as const;
 
 export function PathPanel({ title, path }: { title: string; path: SignInPath }) {
   const end = ends[path.ends];
@@ -58,7 +58,7 @@ export function PathPanel({ title, path }: { title: string; path: SignInPath }) 
               )}
             </div>
             <span className="row">
-              <Badge>{kinds[step.kind]}</Badge>
+              {kinds[step.kind] && <Badge>{kinds[step.kind]}</Badge>}
               {!step.able && <Badge tone="bad">not possible</Badge>}
             </span>
           </li>

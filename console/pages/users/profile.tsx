@@ -10,6 +10,7 @@ import { changedFields } from '../../kinds/form.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/code.tsx';
+import { Help } from '../../ui/help.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -31,7 +32,7 @@ export function Profile({ realm, read }: { realm: string; read: ConsoleAnswer<Us
           facts={[
             {
               name: 'ID',
-              help: 'Applications know the user by it (`sub`), unless they have a pairwise one.',
+              help: <Help text="Applications know the user by it (`sub`), unless they have a pairwise one." />,
               value: (
                 <span className="row">
                   <code>{read.body.id}</code>

@@ -44,9 +44,11 @@ export default function Report({ realm, user }: UserTab) {
               value={typed || null}
               onChange={(value) => setTyped(value ?? '')}
             />
-            <Button isDisabled={typed === clientId} onPress={() => set({ client: typed })}>
-              {typed === '' ? 'Any application' : 'Show for this application'}
-            </Button>
+            {typed !== clientId && (
+              <Button onPress={() => set({ client: typed })}>
+                {typed === '' ? 'Show for any application' : 'Show for this application'}
+              </Button>
+            )}
           </>
         )}
         <div className="spread">
