@@ -12,12 +12,12 @@ import { ActionMenu } from '../ui/menu.tsx';
 import { Facts, Page, Panel } from '../ui/page.tsx';
 import { Loading, ProblemNote } from '../ui/state.tsx';
 import { type Tab, Tabs } from '../ui/tabs.tsx';
-import { titleOf } from './all.ts';
-import { FullValue } from './cells.tsx';
+import { ofItsClient, titleOf } from './all.ts';
+import { FullValue, isNothing } from './cells.tsx';
 import { objectCommands } from './commands.ts';
 import { ordered } from './create.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
-import { formFields, grouped } from './fields.ts';
+import { type Field, formFields, grouped } from './fields.ts';
 import { KindTable } from './list.tsx';
 import { useKind, useObject } from './loaded.ts';
 import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
@@ -47,7 +47,7 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
   const object = useObject(entry, { realm, key, of });
   const [deletes, setDeletes] = useState(false);
   const row = object.data?.body;
-  const name = row ? nameOf(entry, row) : '…';
+  const name = row ? nameOf(entry, row) : object.error ? labelOf(entry.kind) : '…';
   const isBuiltIn = entry.builtIn !== undefined && row?.[entry.builtIn] === true;
   const mayWrite = entry.reach ? may.partly(realm, entry.write) : may(realm, entry.write);
   const holdOf = useHolds(realm, managedOf(row) !== undefined && !entry.ofClient);
@@ -56,7 +56,7 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
   const tabs: readonly Tab[] = [
     ...own.map((inner) => ({
       id: inner.path,
-      label: titleOf(inner),
+      label: ofItsClient(inner).title,
       content: () => <Inner entry={inner} realm={realm} of={key} />,
     })),
     ...(row && extras?.tabs ? extras.tabs(row) : []),
@@ -164,7 +164,7 @@ function Inner({ entry, realm, of }: { entry: KindEntry; realm: string; of: stri
       {may(realm, entry.write) && (
         <div className="row end">
           <ButtonLink to={`${listAddress(realm, entry, of)}/new`} icon="add">
-            Create {entry.one}
+            Create {ofItsClient(entry).one}
           </ButtonLink>
         </div>
       )}
@@ -181,11 +181,11 @@ function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row:
   const fields = ordered(entry, formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets }));
   const inForm = new Set(fields.map(({ name }) => name));
   const cells = new Map(entry.columns.map(({ field, cell }) => [field, cell]));
-  const value = (name: string) =>
+  const value = ({ name, type }: Field) =>
     secrets.includes(name) ? (
       <Badge>{row[`${name}Set`] === true ? 'stored' : 'none'}</Badge>
     ) : (
-      <FullValue field={name} cell={cells.get(name) ?? 'json'} value={row[name]} />
+      <FullValue field={name} cell={cells.get(name) ?? 'json'} value={row[name]} is={type.is} />
     );
   const answered = Object.keys(row).filter(
     (name) =>
@@ -194,10 +194,7 @@ function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row:
       name !== 'managedBy' &&
       !secrets.some((secret) => name === `${secret}Set`),
   );
-  const isUnset = (name: string) => {
-    const of = row[name];
-    return of === null || of === '' || (typeof of === 'object' && Object.keys(of ?? {}).length === 0);
-  };
+  const isUnset = (name: string) => isNothing(row[name]);
   const there = fields.filter(({ name }) => name in row);
   const unset = there.filter(({ name }) => isUnset(name) && !secrets.includes(name)).length;
   return (
@@ -208,17 +205,17 @@ function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row:
       ).map(({ title, help, fields: own }) => (
         <Panel key={title} title={title === '' ? 'Settings' : title} {...(help && { lead: help })} plain>
           <Facts
-            facts={own.map(({ name, label, help: hint }) => ({
-              name: label,
+            facts={own.map((field) => ({
+              name: field.label,
               help: (
                 <>
-                  {hint && <Help text={hint} />}
-                  {managed?.has(name) && (
-                    <span className="declared"> Declared by {shortManager(managed.get(name) ?? '')}.</span>
+                  {field.help && <Help text={field.help} />}
+                  {managed?.has(field.name) && (
+                    <span className="declared"> Declared by {shortManager(managed.get(field.name) ?? '')}.</span>
                   )}
                 </>
               ),
-              value: value(name),
+              value: value(field),
             }))}
           />
         </Panel>

@@ -89,8 +89,8 @@ function textType(name: string, schema: z.ZodType): FieldType {
   const limit = most === undefined ? {} : { most };
   if (/colou?r$/i.test(name)) return { is: 'text', widget: 'colour', ...limit };
   if (/css$/i.test(name)) return { is: 'text', widget: 'css', long: true, ...limit };
-  if (format === 'url' || /(Url|Uri)$/.test(name)) return { is: 'text', widget: 'url', ...limit };
-  const long = (most ?? 0) >= LONG && !/^(name|path|entityId)$/.test(name);
+  if (format === 'url' || /(Url|Uri|Endpoint)$/.test(name)) return { is: 'text', widget: 'url', ...limit };
+  const long = (most ?? 0) >= LONG && !/(^(name|path|issuer)|Id)$/.test(name);
   return { is: 'text', ...limit, ...(long && { long }) };
 }
 

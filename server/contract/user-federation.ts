@@ -109,7 +109,15 @@ export const userFederation = kind({
   secrets: { secret: text(1024).min(1).describe('The password of bindDn; write-only') },
   most: 100,
   mostInResource: 20,
-  form: { lead: 'LDAP directories whose people sign in here' },
+  form: {
+    lead: 'LDAP directories whose people sign in here',
+    fields: {
+      away: { label: 'While it can’t be asked' },
+      awaySeconds: { label: 'Age of the last password' },
+      schedule: { label: 'Time between syncs', widget: 'duration' },
+      removed: { label: 'People who are gone' },
+    },
+  },
   example: {
     alias: 'corporate',
     connection: { urls: ['ldaps://directory.example.com'], bindDn: 'cn=realmkeeper,dc=example,dc=com' },
