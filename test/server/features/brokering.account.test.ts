@@ -75,9 +75,9 @@ describe('whoever is signed in', () => {
     await mailing.sendsMail(realm);
     const id = await makeBob();
     const bob = await signedIn();
-    expect((await bob.open(`${account()}?view=security`)).text).toContain('Connect Corp');
+    expect((await bob.open(`${account()}?view=security`)).text).toContain('Connect <bdi>Corp</bdi>');
     const home = await comeBack(bob, await connect(bob));
-    expect([home.text.includes('You can sign in with it from now on'), home.text.includes('Connect Corp')]).toEqual([
+    expect([home.text.includes('You can sign in with it from now on'), home.text.includes('Connect <bdi>Corp</bdi>')]).toEqual([
       true,
       false,
     ]);
@@ -208,7 +208,7 @@ describe('whoever is signed in', () => {
     await makeBob();
     await provider(body);
     const bob = await signedIn();
-    expect((await bob.open(`${account()}?view=security`)).text).not.toContain('Connect Corp');
+    expect((await bob.open(`${account()}?view=security`)).text).not.toContain('Connect <bdi>Corp</bdi>');
     expect(await connect(bob)).toBe('');
   });
 });

@@ -166,7 +166,7 @@ describe('on their account page', () => {
     });
     expect(gone.text).toContain('The way to sign in was removed');
     // What is gone can be connected again.
-    expect([gone.text.includes('Disconnect'), gone.text.includes('Connect Corp')]).toEqual([false, true]);
+    expect([gone.text.includes('Disconnect'), gone.text.includes('Connect <bdi>Corp</bdi>')]).toEqual([false, true]);
     expect(await linksOf(params.userId)).toEqual([]);
   });
 
