@@ -47,6 +47,20 @@ async function freshToken(): Promise<void> {
   await (await fetch('/admin/session', { headers: { accept: 'application/json' } })).body?.cancel();
 }
 
+/**
+ * Leaves the console for the administrator's own account, which the server opens without another sign-in: a form, because what
+ * follows is a page.
+ */
+export async function openOwnAccount(): Promise<void> {
+  if (csrfToken() === undefined) await freshToken();
+  const form = Object.assign(document.createElement('form'), { method: 'post', action: '/admin/account/form' });
+  form.append(
+    Object.assign(document.createElement('input'), { type: 'hidden', name: 'csrf', value: csrfToken() ?? '' }),
+  );
+  document.body.append(form);
+  form.submit();
+}
+
 async function send({ method, path }: Callable, input: CallInput<z.ZodType, z.ZodType, z.ZodType>): Promise<Response> {
   const token = method === 'GET' ? undefined : csrfToken();
   return fetch(address(path, Object(input.params), Object(input.query)), {

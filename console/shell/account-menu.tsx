@@ -4,6 +4,7 @@ import { Header } from 'react-aria-components/Header';
 import { Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { Separator } from 'react-aria-components/Separator';
+import { openOwnAccount } from '../api/client.ts';
 import { useWrite } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { adminLogout } from '../generated/routes.ts';
@@ -35,7 +36,7 @@ export function AccountMenu() {
             <Header className="menu-heading">
               <bdi>{name}</bdi> of the realm {realm}
             </Header>
-            <MenuItem className="menu-item" href={`${location.origin}/realms/${realm}/account`}>
+            <MenuItem className="menu-item" onAction={() => void openOwnAccount()}>
               <Icon name="user" />
               Account page
             </MenuItem>

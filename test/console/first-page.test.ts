@@ -154,6 +154,17 @@ test('a new realm is created, and its first page is shown', async () => {
   await close();
 });
 
+test('the account page of the administrator opens without a second sign-in', async () => {
+  const { page, open, complaints, close } = await openConsole({ server, browser });
+  await open('/realms');
+  await page.getByRole('button', { name: 'Account of admin' }).click();
+  await page.getByRole('menuitem', { name: 'Account page' }).click();
+  await page.waitForURL(`${server.baseUrl}/realms/master/account`);
+  await page.getByRole('heading', { level: 1, name: 'admin' }).waitFor();
+  expect(complaints()).toEqual([]);
+  await close();
+});
+
 test('pages fit a phone, text of twice its size, and a layout from right to left', async () => {
   const { page, open, heading, complaints, close } = await openConsole(
     { server, browser },

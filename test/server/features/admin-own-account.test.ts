@@ -14,6 +14,8 @@ import { createPerson, type Person } from '../../support/person.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 const password = 'a perfectly good password';
+/** The page of an administrator who is signed in, without the console. */
+const PLAIN = '/admin/login?page=plain';
 const TICKET = 'SVC_ADMIN_ACCOUNT';
 let server: TestServer;
 let realm = '';
@@ -41,12 +43,13 @@ async function signedIn(username = 'boss', home = realm, secret = password): Pro
   const who = createPerson(server.baseUrl);
   const page = await who.open('/admin/login');
   const asked = await who.post('/admin/login/form', { ...page.fields, realm: home });
-  expect((await who.fill(asked, { username, password: secret })).heading).toBe('Signed in');
+  await who.fill(asked, { username, password: secret });
+  expect((await who.open(PLAIN)).heading).toBe('Signed in');
   return who;
 }
 /** Presses the button, and stops before the realm's page. */
 async function press(who: Person): Promise<string> {
-  const { fields } = await who.open('/admin/login');
+  const { fields } = await who.open(PLAIN);
   const answer = await who.once('/admin/account/form', {
     method: 'POST',
     body: new URLSearchParams({ csrf: fields.csrf ?? '' }).toString(),
@@ -56,7 +59,7 @@ async function press(who: Person): Promise<string> {
   return answer.headers.get('location') ?? '';
 }
 const toAccount = async (who: Person) => who.open(await press(who));
-const signOut = async (who: Person) => who.post('/admin/logout/form', (await who.open('/admin/login')).fields);
+const signOut = async (who: Person) => who.post('/admin/logout/form', (await who.open(PLAIN)).fields);
 const pathOf = ({ url }: { url: string }) => new URL(url).pathname;
 const sessions = async (of = realm) => (await server.admin.call(listSessions, { params: { realm: of } })).body ?? [];
 const events = async (type: string) =>
