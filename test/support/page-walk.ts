@@ -98,7 +98,7 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
       async fill(fields) {
         for (const [name, value] of Object.entries(fields)) await page.locator(`[name="${name}"]`).first().fill(value);
       },
-      async submit(selector = 'main form button:not(.link):not(.quiet)') {
+      async submit(selector = 'main form button:not(.link):not(.quiet):not([type=button])') {
         const before = page.waitForEvent('framenavigated');
         await page.locator(selector).first().click();
         await before;
