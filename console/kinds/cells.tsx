@@ -3,7 +3,7 @@ import { Badge, Chips } from '../ui/badge.tsx';
 import { duration, Time } from '../ui/time.tsx';
 import type { Cell, Row } from './entry.ts';
 import type { FieldType } from './fields.ts';
-import { labelOf } from './words.ts';
+import { choiceWords, labelOf } from './words.ts';
 
 const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))) : [];
@@ -17,7 +17,7 @@ export function CellValue({ cell, value }: { cell: Cell; value: unknown }) {
   if (cell === 'time') return <Time ms={typeof value === 'number' ? value : null} />;
   if (cell === 'list' || Array.isArray(value)) {
     const items = textsIn(value);
-    return items.length === 0 ? <None /> : <Chips items={items} most={3} />;
+    return items.length === 0 ? <None /> : <Chips items={items.map(choiceWords)} most={3} />;
   }
   if (cell === 'number') return <>{Number(value).toLocaleString('en')}</>;
   if (cell === 'text') return <bdi>{String(value)}</bdi>;
@@ -62,7 +62,8 @@ export function FullValue({
   if (typeof value === 'number' && (cell === 'time' || /[a-z]At$/.test(field))) return <Time ms={value} full />;
   if (typeof value === 'number' && (is === 'duration' || field.endsWith('Seconds'))) return <>{duration(value)}</>;
   if (typeof value === 'boolean') return value ? <Badge tone="good">yes</Badge> : <Badge>no</Badge>;
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return <Chips items={value} />;
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string'))
+    return <Chips items={value.map(choiceWords)} />;
   if (typeof value === 'object' && value !== null) {
     const rows = [value].flat();
     return rows.every(isFlat) ? <Rows rows={rows} isMap={is === 'map'} /> : <Tree of={value} />;

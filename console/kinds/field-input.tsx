@@ -9,7 +9,7 @@ import type { Row } from './entry.ts';
 import type { Field } from './fields.ts';
 import { ReferenceField, ReferencesField } from './reference-field.tsx';
 import { ColourField, DurationField, JsonField, MapField, SecretField, TimeField, textsOf } from './value-inputs.tsx';
-import { itemName, labelOf } from './words.ts';
+import { choiceWords, itemName, labelOf } from './words.ts';
 
 export interface InputContext {
   realm: string;
@@ -26,6 +26,9 @@ interface Props {
   onChange: (value: unknown) => void;
   context: InputContext;
 }
+
+/** So many choices are found by the alphabet. */
+const isMany = (options: readonly string[]): boolean => options.length > 8;
 
 const rowOf = (value: unknown): Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
@@ -78,7 +81,7 @@ export function FieldInput({ field, path, value, onChange, context }: Props) {
       return (
         <Select
           {...words}
-          options={type.options.map((id) => ({ id, label: id }))}
+          options={type.options.map((id) => ({ id, label: choiceWords(id) }))}
           value={typeof value === 'string' ? value : null}
           onChange={onChange}
           {...((nullable || !required) && { none: nullable ? 'Not set' : 'As it is by default' })}
@@ -87,11 +90,11 @@ export function FieldInput({ field, path, value, onChange, context }: Props) {
     case 'choices':
       return (
         <FieldSet {...words}>
-          <div className={type.options.length > 8 ? 'columns' : 'items'}>
-            {type.options.map((option) => (
+          <div className={isMany(type.options) ? 'columns down' : 'items'}>
+            {(isMany(type.options) ? type.options.toSorted() : type.options).map((option) => (
               <Checkbox
                 key={option}
-                label={option}
+                label={choiceWords(option)}
                 isSelected={textsOf(value).includes(option)}
                 isDisabled={context.isDisabled ?? false}
                 onChange={(on) => {

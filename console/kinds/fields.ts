@@ -90,7 +90,7 @@ function textType(name: string, schema: z.ZodType): FieldType {
   if (/colou?r$/i.test(name)) return { is: 'text', widget: 'colour', ...limit };
   if (/css$/i.test(name)) return { is: 'text', widget: 'css', long: true, ...limit };
   if (format === 'url' || /(Url|Uri|Endpoint)$/.test(name)) return { is: 'text', widget: 'url', ...limit };
-  const long = (most ?? 0) >= LONG && !/(^(name|path|issuer)|Id)$/.test(name);
+  const long = (most ?? 0) >= LONG && !/(^(base|below|filter|issuer|name|path)|Dn|Id)$/.test(name);
   return { is: 'text', ...limit, ...(long && { long }) };
 }
 

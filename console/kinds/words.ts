@@ -39,3 +39,6 @@ export const itemName = (label: string): string => {
   if (/ies$/.test(words)) return words.replace(/ies$/, 'y');
   return words.replace(/sses$/, 'ss').replace(/([^s])s$/, '$1');
 };
+
+/** A choice as people read it: `urn:ietf:params:oauth:grant-type:device_code` → `device_code` */
+export const choiceWords = (value: string): string => value.replace(/^urn:ietf:params:oauth:grant-type:/, '');

@@ -5,6 +5,8 @@ const words: readonly [RegExp, string][] = [
   [/\bnull:/g, 'empty:'],
   [/\btrue:/g, 'on:'],
   [/\bfalse:/g, 'off:'],
+  [/\bdefault false\b/g, 'default off'],
+  [/\bdefault true\b/g, 'default on'],
   [/^oidc\b/g, 'OIDC'],
   [/^saml\b/g, 'SAML'],
 ];

@@ -32,13 +32,13 @@ test('branding: a pale colour is told of, and saved after the plan', async () =>
   await open(`/realms/${realm}/look`);
   await heading('Look and texts');
   await look('branding');
-  await page.getByLabel('Primary color: as hex').fill('#ffe');
+  await page.getByLabel('Primary colour: as hex').fill('#ffe');
   await page.getByText('so links are written in').first().waitFor();
-  await page.getByLabel('Primary color: as hex').fill('red');
+  await page.getByLabel('Primary colour: as hex').fill('red');
   await page.getByText('A colour is written as #1a2b3c').waitFor();
   await page.getByRole('button', { name: 'Review and save' }).click();
   await page.getByText('must be a hex colour').first().waitFor();
-  await page.getByLabel('Primary color: as hex').fill('#0a7c66');
+  await page.getByLabel('Primary colour: as hex').fill('#0a7c66');
   for (const view of ['Dark', 'Phone', 'Right to left']) await page.getByRole('button', { name: view }).click();
   expect(new URL(page.url()).search).toBe('?dark=1&phone=1&rtl=1');
   await page.getByRole('img', { name: 'Sketch of the sign-in page in dark colours' }).waitFor();

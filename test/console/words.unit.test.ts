@@ -13,6 +13,9 @@ test.each([
   ['policies', 'Policies', 'policies', 'policy'],
   ['addresses', 'Addresses', 'addresses', 'address'],
   ['idTokenSignedResponseAlg', 'ID token signed response algorithm', 'ID token signed response algorithm', undefined],
+  ['reviewIntervalDays', 'Review interval in days', 'review interval in days', undefined],
+  ['captchas', 'CAPTCHAs', 'CAPTCHAs', 'CAPTCHA'],
+  ['primaryColor', 'Primary colour', 'primary colour', undefined],
   ['lockoutDurationSeconds', 'Lockout duration', 'lockout duration', undefined],
 ])('%s reads as %s', (name, label, within, item) => {
   expect(labelOf(name)).toBe(label);

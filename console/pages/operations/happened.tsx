@@ -60,7 +60,7 @@ export function Happened({
           <ButtonLink to={`${inRealm(realm, 'events')}?${new URLSearchParams({ type, follow: '1' })}`}>
             Follow
           </ButtonLink>
-          {!isLogout && <ButtonLink to={inRealm(realm, 'workload-identity')}>Credentials</ButtonLink>}
+          {!isLogout && <ButtonLink to={inRealm(realm, 'workload-identity')}>Workload identities</ButtonLink>}
         </div>
       </div>
       <Paged
