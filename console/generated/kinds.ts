@@ -442,7 +442,7 @@ export const declaredEntries: readonly KindEntry[] = [
     at: 'alias',
     resource: 'Realm',
     noun: 'user-federation',
-    form: { lead: 'LDAP directories whose people sign in here', fields: { away: { label: 'While it can’t be asked' }, awaySeconds: { label: 'Age of the last password' }, schedule: { label: 'Time between syncs', widget: 'duration' }, removed: { label: 'People who are gone' } } },
+    form: { lead: 'LDAP directories whose people sign in here', fields: { away: { label: 'While it can’t be asked' }, awaySeconds: { label: 'Age of the last password' }, schedule: { label: 'Time between syncs', help: '0: only when asked', widget: 'duration' }, removed: { label: 'People who are gone' } } },
     columns: [
       { field: 'type', head: 'type', cell: 'text', shown: true },
       { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },

@@ -114,7 +114,7 @@ export const userFederation = kind({
     fields: {
       away: { label: 'While it can’t be asked' },
       awaySeconds: { label: 'Age of the last password' },
-      schedule: { label: 'Time between syncs', widget: 'duration' },
+      schedule: { label: 'Time between syncs', help: '0: only when asked', widget: 'duration' },
       removed: { label: 'People who are gone' },
     },
   },

@@ -26,7 +26,7 @@ body {
   box-shadow: var(--shadow); overflow-wrap: anywhere;
 }
 .card.wide { max-width: 58rem; }
-.account { display: grid; grid-template-columns: 12.5rem minmax(0, 1fr); gap: 1.5rem 2.75rem; align-items: start; }
+.account { display: grid; grid-template-columns: 14rem minmax(0, 1fr); gap: 1.5rem 2.75rem; align-items: start; }
 .account > div > h2:first-child { margin-top: 0; }
 .views ul { list-style: none; margin: 0; padding: 0; display: grid; gap: .125rem; }
 .views a { display: block; padding: .5rem .75rem; color: var(--text); text-decoration: none; font-weight: 500; border-radius: 9px; border-inline-start: 4px solid transparent; }

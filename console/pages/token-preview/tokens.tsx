@@ -8,6 +8,7 @@ import { Code } from '../../ui/code.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Note } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 
 type TokenPreview = OutputOf<typeof previewToken>;
 type PreviewedToken = TokenPreview['accessToken'];
@@ -59,6 +60,14 @@ interface Line {
   found: readonly Origin[];
 }
 
+/** Claims that are a time, in seconds. */
+const TIMES: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf', 'auth_time', 'updated_at']);
+/** The badge beside it names the origin. */
+const withoutOrigin = (message: string): string => {
+  const words = message.replace(/^The [^:]*: /, '');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
 /** One line for each claim with an origin, then those claims of which the server names none. */
 function linesOf({ claims, origins: all }: PreviewedToken): Line[] {
   const names = [...new Set(all.map(({ claim }) => claim))];
@@ -101,13 +110,20 @@ function Token({ title, token }: { title: string; token: PreviewedToken }) {
             {
               id: 'value',
               head: 'value',
-              cell: ({ value }) =>
+              cell: ({ claim, value }) =>
                 value === undefined ? (
                   <span className="none">absent</span>
                 ) : (
-                  <code className="claim-value">
-                    <bdi>{text(value)}</bdi>
-                  </code>
+                  <span className="stack tight">
+                    <code className="claim-value">
+                      <bdi>{text(value)}</bdi>
+                    </code>
+                    {TIMES.has(claim) && typeof value === 'number' && (
+                      <span className="small soft">
+                        <Time ms={value * 1000} full />
+                      </span>
+                    )}
+                  </span>
                 ),
             },
             {
@@ -124,7 +140,7 @@ function Token({ title, token }: { title: string; token: PreviewedToken }) {
                         </Badge>
                         {hidden && <Badge tone="warn">hidden from you</Badge>}
                       </span>
-                      <span className="small soft">{message}</span>
+                      <span className="small soft">{withoutOrigin(message)}</span>
                     </li>
                   ))}
                 </ul>

@@ -94,7 +94,7 @@ function cellOf(field: string, user: User, state: UserFilters['state']) {
     case 'email':
       if (user.email === null) return <None />;
       return (
-        <span className="row">
+        <span className="row nowrap">
           <bdi>{user.email}</bdi>
           {!user.emailVerified && <Badge>unverified</Badge>}
         </span>
