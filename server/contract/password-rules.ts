@@ -31,7 +31,8 @@ export function passwordFaults(typed: string, rules: PasswordRules, owner: Passw
   const same = (name: string | null) => name !== null && folded === passwordForm(name).toLowerCase();
   const least = rules.passwordMinLength;
   const isName = same(username) || same(email) || same(email?.split('@')[0] ?? null);
-  const isBlank = password.trim() === '';
+  // nothing else needs to be said of a field that was left empty, nor is it the name that was left empty too
+  if (password.trim() === '') return [phrase('notBlank')];
   return [
     ...([...password].length < least ? [phrase('leastLong', { least })] : []),
     ...passwordClasses.flatMap(({ required, pattern, fault }) =>
@@ -39,10 +40,9 @@ export function passwordFaults(typed: string, rules: PasswordRules, owner: Passw
     ),
     ...(same(username) ? [phrase('notName')] : []),
     ...(same(email) || same(email?.split('@')[0] ?? null) ? [phrase('notEmail')] : []),
-    ...(isBlank ? [phrase('notBlank')] : []),
     ...(rules.passwordBlocklist.some((word) => folded.includes(passwordForm(word).toLowerCase()))
       ? [phrase('notListed')]
       : []),
-    ...(rules.guessablePasswordCheck && !isName && !isBlank ? guessableFaults(password, owner) : []),
+    ...(rules.guessablePasswordCheck && !isName ? guessableFaults(password, owner) : []),
   ];
 }

@@ -44,3 +44,8 @@ test.each<[string, string[]]>([
 ])('where every kind of character is asked for, of %j is said %j', (password, faults) => {
   expect(passwordFaults(password, strict, person).map(inEnglish)).toEqual(faults);
 });
+
+test.each(['', ' '.repeat(20)])('of %j is said that it is blank, and nothing else', (password) => {
+  const faults = passwordFaults(password, strict, { username: '', email: '' });
+  expect(faults.map(inEnglish)).toEqual(['must not be blank']);
+});
