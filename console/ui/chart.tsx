@@ -24,6 +24,7 @@ export function Chart({
   times,
   series,
   empty,
+  level = 3,
 }: {
   title: string;
   step: 'hour' | 'day';
@@ -31,14 +32,17 @@ export function Chart({
   series: readonly ChartSeries[];
   /** What is said if nothing was counted. */
   empty: string;
+  /** Of the title among the page's headings. */
+  level?: 2 | 3;
 }) {
   const [place, setPlace] = useState<number>();
   const at = place === undefined ? undefined : times[place];
+  const Heading = `h${level}` as const;
   const isEmpty = series.every(({ total }) => total === 0);
   return (
     <figure className="chart" aria-label={title}>
       <figcaption>
-        <h3>{title}</h3>
+        <Heading>{title}</Heading>
         <span className="soft">{at === undefined ? '' : inWords(at, step)}</span>
       </figcaption>
       {isEmpty ? (

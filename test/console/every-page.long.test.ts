@@ -3,6 +3,8 @@
 // Implements: decisions "Console"; no text of the realm is ever markup, and no page is wider than its window.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { declaredEntries } from '../../console/generated/kinds.ts';
+import { writtenOut } from '../../console/kinds/written-out.ts';
 import { createClient } from '../../server/contract/clients.ts';
 import { createGroup } from '../../server/contract/groups.ts';
 import { createOrganization } from '../../server/contract/organizations.ts';
@@ -63,16 +65,40 @@ afterAll(async () => {
   await server?.stop();
 });
 
+/** Kinds with pages of their own. */
+const special = new Set(['groups', 'organizations', 'agents', 'flows', 'authorization-services', 'admin-roles']);
+const generic = new Set(
+  [...declaredEntries, ...writtenOut].map(({ path }) => path).filter((path) => !special.has(path)),
+);
+/** Pages with the same parts: lists, and objects, of the generic kinds; a form has parts of its own. */
+function partsOf(name: string): string {
+  const [path = '', tab = ''] = name.slice(1).split('?');
+  const [section = '', object, ...rest] = path.split('/');
+  if (rest.length > 0 || tab !== '' || !generic.has(section)) return [section, ...rest, tab].join(' ');
+  return object === undefined ? 'list' : 'object';
+}
+/** How many pages with the same parts axe looks at. */
+const ALIKE = 3;
+/** One of so many of them is looked at in dark colours too: all pages take their colours from the same names. */
+const DARK = 5;
+
 test('no text of the realm is markup on any page, and axe finds no fault', { timeout: 900_000 }, async () => {
   const console = await openConsole({ server, browser });
   const stops: string[] = [];
+  const looked: string[] = [];
   const wrong: string[] = [];
   await walkConsole(console, realm, async ({ name, page }) => {
     stops.push(name);
     try {
-      await console.look(name);
+      const parts = partsOf(name);
+      if (looked.filter((one) => one === parts).length < ALIKE) {
+        // what is around `main` is the same on all pages
+        await console.look(name, { ...(looked.length > 0 && { within: 'main' }), dark: looked.length % DARK === 0 });
+        looked.push(parts);
+      }
+      expect(console.complaints(), name).toEqual([]);
     } catch (cause) {
-      wrong.push(String(cause).slice(0, 1500));
+      wrong.push(`${cause} ${JSON.stringify(Object(cause).actual)}`.slice(0, 2000));
     }
     if ((await page.evaluate('globalThis.ran')) !== undefined) wrong.push(`${name}: the markup ran`);
     if ((await page.locator('img[src=x]').count()) > 0) wrong.push(`${name}: the markup is on the page`);
@@ -80,6 +106,7 @@ test('no text of the realm is markup on any page, and axe finds no fault', { tim
   await console.close();
   expect(wrong).toEqual([]);
   expect(stops.length, stops.join('\n')).toBeGreaterThan(80);
+  expect(looked.length, looked.join('\n')).toBeGreaterThan(50);
 });
 
 test.each([

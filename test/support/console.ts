@@ -21,8 +21,11 @@ export interface ConsolePage {
   heading(name: string): Promise<void>;
   /** The complaints of the browser since the last call. */
   complaints(): string[];
-  /** axe in light and dark colours, and nothing that the browser complains of. */
-  look(name: string): Promise<void>;
+  /**
+   * axe in light and dark colours, and nothing that the browser complains of.
+   * @param within a selector: axe looks at this part of the page alone @param dark false: in light colours alone
+   */
+  look(name: string, options?: { within?: string; dark?: boolean }): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,9 +63,9 @@ export async function openConsole(
     said = [];
     return now;
   };
-  const found = async (rules: string) => {
+  const found = async (rules: string, within = 'html') => {
     if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe);
-    return page.evaluate(`axe.run({ runOnly: ${rules}, resultTypes: ['violations'] }).then(({ violations }) =>
+    return page.evaluate(`axe.run(${JSON.stringify(within)}, { runOnly: ${rules}, resultTypes: ['violations'] }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html.slice(0, 200) + failureSummary).join(' | ')))`);
   };
   return {
@@ -81,13 +84,16 @@ export async function openConsole(
         throw new Error(`${page.url()} has no heading ${name}:\n${main}\n${complaints().join('\n')}`, { cause });
       });
     },
-    async look(name) {
+    async look(name, { within, dark = true } = {}) {
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
       const rules = `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']`;
-      expect(await found(rules), `${name}, in light colours`).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-      expect(await found(`{ type: 'rule', values: ['color-contrast'] }`), `${name}, in dark colours`).toEqual([]);
-      await page.emulateMedia({ colorScheme: 'light' });
+      expect(await found(rules, within), `${name}, in light colours`).toEqual([]);
+      if (dark) {
+        await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+        const contrast = `{ type: 'rule', values: ['color-contrast'] }`;
+        expect(await found(contrast, within), `${name}, in dark colours`).toEqual([]);
+        await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+      }
       expect(complaints(), name).toEqual([]);
     },
     close: () => context.close(),

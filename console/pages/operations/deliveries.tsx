@@ -99,7 +99,7 @@ function Of({ realm, webhook }: { realm: string; webhook: Webhook }) {
                 <Button
                   small
                   isDisabled={again.isPending}
-                  aria-label={`Send ${eventType} again`}
+                  aria-label={`${status === 'dead' ? 'Try again' : 'Send again'}: ${eventType}`}
                   onPress={() =>
                     again.mutate(
                       { params: { realm, id: webhook.id, deliveryId: id } },

@@ -17,6 +17,7 @@ export default function DeliveryChart({ realm }: { realm: string }) {
   return (
     <Panel>
       <Chart
+        level={2}
         title="Tries of deliveries in the last 7 days"
         step={found.step}
         times={found.times}
