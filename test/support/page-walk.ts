@@ -409,6 +409,7 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
         await submit();
         await fill({ username: 'admin', password: ADMIN_PASSWORD });
         await submit();
+        await open('/admin/login?page=plain');
         await see('admin-signed-in');
       }),
   };
