@@ -57,6 +57,7 @@ export function PasswordDialog({ realm, user, onClose }: { realm: string; user: 
         <Note>All sessions and tokens of the user end. Tell the user the password by a way that you trust.</Note>
         <PasswordFields
           label="New password"
+          autoFocus
           password={password}
           temporary={temporary}
           fault={fault}

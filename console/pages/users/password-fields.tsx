@@ -18,12 +18,14 @@ export function PasswordFields({
   password,
   temporary,
   fault,
+  autoFocus = false,
   onChange,
 }: {
   label: string;
   password: string;
   temporary: boolean;
   fault: string | undefined;
+  autoFocus?: boolean;
   onChange: (changes: { password?: string; temporary?: boolean }) => void;
 }) {
   const [isShown, setShown] = useState(false);
@@ -38,6 +40,7 @@ export function PasswordFields({
         onChange={(text) => onChange({ password: text })}
         fault={fault}
         most={512}
+        {...(autoFocus && { autoFocus })}
       />
       <div className="row">
         <Button small onPress={() => setShown(!isShown)} isDisabled={password === ''}>
