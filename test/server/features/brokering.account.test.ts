@@ -77,10 +77,10 @@ describe('whoever is signed in', () => {
     const bob = await signedIn();
     expect((await bob.open(`${account()}?view=security`)).text).toContain('Connect <bdi>Corp</bdi>');
     const home = await comeBack(bob, await connect(bob));
-    expect([home.text.includes('You can sign in with it from now on'), home.text.includes('Connect <bdi>Corp</bdi>')]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      home.text.includes('You can sign in with it from now on'),
+      home.text.includes('Connect <bdi>Corp</bdi>'),
+    ]).toEqual([true, false]);
     expect(await linksOf(id)).toMatchObject([{ identityProvider: 'corp', subject: SUBJECT }]);
     await mailing.mailTo('bob@here.example', 'was connected');
     const { page } = await comeBy(server, realm, upstream);
