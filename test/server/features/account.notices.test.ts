@@ -69,7 +69,8 @@ test('what an administrator removes and sets is told to the person, too', async 
 });
 
 test('a known browser that is forgotten is told', async () => {
-  const { who, page } = await signedIn();
+  const { who } = await signedIn();
+  const page = await who.open(`/realms/${realm}/account?view=devices`);
   const [, id = ''] = /\/browsers\/([0-9a-f]{64})\/forget/.exec(page.text) ?? [];
   await press(who, page, `browsers/${id}/forget`);
   await site.mailTo(address(), 'a browser that was known to be yours was forgotten');
