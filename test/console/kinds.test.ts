@@ -3,9 +3,8 @@
 // Implements: decisions "Console": every kind has its pages; a save shows the plan.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { declaredEntries } from '../../console/generated/kinds.ts';
+import { allKinds } from '../../console/kinds/all.ts';
 import { labelOf } from '../../console/kinds/words.ts';
-import { writtenOut } from '../../console/kinds/written-out.ts';
 import { createClient, listClients, putClient } from '../../server/contract/clients.ts';
 import { createFlow } from '../../server/contract/flows.ts';
 import { createRealm } from '../../server/contract/realms.ts';
@@ -37,7 +36,7 @@ test('each kind has a list and a form, without a complaint of the browser', asyn
   const { page, go, open, heading, look, complaints, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}`);
   await heading(realm);
-  for (const { path, one, section, ofClient } of [...declaredEntries, ...writtenOut]) {
+  for (const { path, one, section, ofClient } of allKinds) {
     if (ofClient) continue;
     await go(`/realms/${realm}/${path}`);
     await heading(labelOf(section));
