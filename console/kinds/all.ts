@@ -1,20 +1,11 @@
-// Every kind that the generic pages show, declared or written out, and where each has its place in the navigation.
-import { declaredEntries } from '../generated/kinds.ts';
+// Where each kind has its place in the navigation.
 import type { Group } from '../pages/page.ts';
 import type { IconName } from '../ui/icons.tsx';
 import type { KindEntry } from './entry.ts';
+import { allKinds } from './known.ts';
 import { labelOf } from './words.ts';
-import { writtenOut } from './written-out.ts';
 
-/** Where the API's words for an object are other ones than the heading of its pages. */
-const renamed: Readonly<Record<string, Partial<Pick<KindEntry, 'one' | 'many'>>>> = {
-  webhooks: { one: 'a webhook', many: 'webhooks' },
-  workloadIdentity: { one: 'a workload identity', many: 'workload identities' },
-};
-export const allKinds: readonly KindEntry[] = [...declaredEntries, ...writtenOut].map((entry) => ({
-  ...entry,
-  ...renamed[entry.section],
-}));
+export { allKinds };
 
 export const kindOf = (kind: string): KindEntry | undefined => allKinds.find((entry) => entry.kind === kind);
 export const kindInSection = (section: string): KindEntry | undefined =>

@@ -3,7 +3,7 @@
 // Implements: decisions "Console": every kind has its pages; a save shows the plan.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { allKinds } from '../../console/kinds/all.ts';
+import { allKinds } from '../../console/kinds/known.ts';
 import { labelOf } from '../../console/kinds/words.ts';
 import { createClient, listClients, putClient } from '../../server/contract/clients.ts';
 import { createFlow } from '../../server/contract/flows.ts';
