@@ -27,7 +27,7 @@ export interface ConsoleAnswer<T> extends Answer<T> {
   total: number | undefined;
 }
 
-/** What concerns the whole console, whichever page asked. */
+/** An answer that concerns the whole console, on every page. */
 export type Interruption = 'session-ended' | 'step-up-required';
 const listeners = new Set<(what: Interruption) => void>();
 /** @returns stops listening */

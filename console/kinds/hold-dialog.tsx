@@ -1,5 +1,7 @@
 // Places a hold: for a while no document changes the things that it names, so that an administrator can edit them here.
+
 import { type FormEvent, useId, useState } from 'react';
+import { DAY_MS, HOUR_MS } from '../../server/contract/durations.ts';
 import { useWrite } from '../api/queries.ts';
 import { placeHold } from '../generated/routes.ts';
 import { AsCommand } from '../ui/as-command.tsx';
@@ -15,15 +17,14 @@ import type { Holdable } from './managed.tsx';
 import { faultsOf } from './plan.ts';
 import { inSentence, labelOf } from './words.ts';
 
-const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** A minute less than seven days: the clocks of the browser and of the server may differ. */
 const lengths = [
   { id: '1h', label: '1 hour', ms: HOUR_MS },
   { id: '4h', label: '4 hours', ms: 4 * HOUR_MS },
-  { id: '1d', label: '1 day', ms: 24 * HOUR_MS },
-  { id: '3d', label: '3 days', ms: 72 * HOUR_MS },
-  { id: '7d', label: '7 days', ms: 168 * HOUR_MS - MINUTE_MS },
+  { id: '1d', label: '1 day', ms: DAY_MS },
+  { id: '3d', label: '3 days', ms: 3 * DAY_MS },
+  { id: '7d', label: '7 days', ms: 7 * DAY_MS - MINUTE_MS },
 ] as const;
 
 const idOf = ({ kind, key }: { kind: string; key?: string }) => `${kind} ${key ?? ''}`;

@@ -15,7 +15,7 @@ export interface ClusterResource {
   name: string;
 }
 
-/** What a manager is in a cluster; undefined: it is none of a cluster. */
+/** The resource that a manager's name stands for; undefined: the manager is no resource of a cluster. */
 export function clusterResource(manager: string): ClusterResource | undefined {
   const [, cluster = '', namespace = '', kind = '', name = ''] =
     /^k8s:([^/]+)\/([^/]+)\/([^/]+)\/(.+)$/.exec(manager) ?? [];

@@ -33,7 +33,7 @@ export function labelOf(name: string): string {
 export const inSentence = (label: string): string =>
   /^\p{Lu}[\p{Ll}\p{P}\d]*(\s|$)/u.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label;
 
-/** What one line of a list of these is: `Redirect URIs` → `redirect URI`, `Policies` → `policy` */
+/** The name of one line of a list: `Redirect URIs` → `redirect URI`, `Policies` → `policy` */
 export const itemName = (label: string): string => {
   const words = inSentence(label);
   if (/ies$/.test(words)) return words.replace(/ies$/, 'y');

@@ -1,4 +1,5 @@
 // The filters of the audit log: as the address has them, as the API and `realmctl` take them.
+import { DAY_MS, HOUR_MS } from '../../../server/contract/durations.ts';
 import { word } from '../../kinds/commands.ts';
 import type { Filters } from '../../ui/filters.ts';
 
@@ -25,13 +26,12 @@ export const textFilters = [
 
 export const outcomes = ['success', 'failure', 'denied'] as const;
 
-const HOUR_MS = 3_600_000;
 /** Lengths of time that reach until now. */
 export const periods: readonly { id: string; label: string; ms: number }[] = [
   { id: '1h', label: 'The last hour', ms: HOUR_MS },
-  { id: '24h', label: 'The last 24 hours', ms: 24 * HOUR_MS },
-  { id: '7d', label: 'The last 7 days', ms: 7 * 24 * HOUR_MS },
-  { id: '30d', label: 'The last 30 days', ms: 30 * 24 * HOUR_MS },
+  { id: '24h', label: 'The last 24 hours', ms: DAY_MS },
+  { id: '7d', label: 'The last 7 days', ms: 7 * DAY_MS },
+  { id: '30d', label: 'The last 30 days', ms: 30 * DAY_MS },
 ];
 
 const names = [...textFilters.map(({ name }) => name), 'type', 'outcome', 'userId', 'period', 'from', 'to'];
