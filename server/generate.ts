@@ -5,7 +5,6 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { chartReadme, withCrds } from '../operator/chart-readme.ts';
 import { parseConfig } from './config.ts';
-import { consoleFiles } from './console-listed.ts';
 import { newId } from './crypto/ids.ts';
 import { openPool } from './db/sql.ts';
 import { placeholdersListed, textsListed } from './http/texts-listed.ts';
@@ -34,10 +33,11 @@ async function builtApp() {
   return app;
 }
 
-/** Every generated file: path from the root → content. The registries of kinds must be up to date before. */
+/** Every generated file: path from the root → content. The registries of kinds must be up to date before; what reads them loads here. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const app = await builtApp();
   const { renderCrds } = await import('../operator/crd.ts');
+  const { consoleFiles } = await import('./console-listed.ts');
   const { kindsNamed } = await import('../cli/kind-names.ts');
   const files = await registries(root);
   files.set('server/openapi.json', `${JSON.stringify(await app.api.document(), null, 2)}\n`);
