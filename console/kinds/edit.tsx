@@ -1,9 +1,7 @@
-// Editing an object: only what was changed is sent, with the tag of what was read. If somebody else was faster, both changes are
-// shown beside what they began with (merge.tsx).
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
+// The page that edits an object of any kind: its fields, and the ways on if a manager declares them.
+import { useMemo } from 'react';
 import { useLocation } from 'wouter';
-import { type ConsoleAnswer, call, type ServerProblem } from '../api/client.ts';
+import { type ConsoleAnswer, call } from '../api/client.ts';
 import type { PageProps } from '../pages/page.ts';
 import { realmAddress } from '../shell/addresses.ts';
 import { useFilters } from '../ui/filters.ts';
@@ -13,19 +11,16 @@ import { say } from '../ui/toast.tsx';
 import { titleOf } from './all.ts';
 import { editCommands, objectCommands } from './commands.ts';
 import { asDeclared, copyOfObject } from './copied.ts';
-import { contractFaults, FaultNote, ordered } from './create.tsx';
+import { contractFaults, ordered } from './create.tsx';
+import { EditingActions, EditingDialogs, EditingFaults, useEditing } from './editing.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { formFields, grouped } from './fields.ts';
-import { changedFields, FormActions, FormFields } from './form.tsx';
+import { FormFields } from './form.tsx';
 import { paramsOf, readObject, useKind, useObject } from './loaded.ts';
 import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
 import { COPY_MODE, ManagedWays } from './managed-ways.tsx';
 import { CLIENTS, listAddress, nameOf, objectAddress } from './pages.tsx';
-import { declaredFields, documentOf, faultsOf, secretsOf } from './plan.ts';
-import { Review } from './review.tsx';
-
-const Merge = lazy(() => import('./merge.tsx'));
-const Copy = lazy(async () => ({ default: (await import('./modify-and-copy.tsx')).CopyDialog }));
+import { declaredFields, documentOf, secretsOf } from './plan.ts';
 
 export function EditPage({ entry, params }: PageProps & { entry: KindEntry }) {
   const { realm, key = '', clientId: of } = params;
@@ -73,19 +68,6 @@ interface EditProps {
 function EditForm({ entry, kind, address, read, owner }: EditProps) {
   const { realm, of } = address;
   const [, navigate] = useLocation();
-  const client = useQueryClient();
-  // a refetch in the background must not change what the reader began with
-  const [base, setBase] = useState(read);
-  const [edits, setEdits] = useState<Row>({});
-  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
-  const [review, setReview] = useState(false);
-  const [theirs, setTheirs] = useState<ConsoleAnswer<Row>>();
-  const before = base.body ?? {};
-  const filters = useFilters();
-  const managed = managedOf(before);
-  const isCopy = managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value;
-  const thing = holdableOf(entry, before, owner);
-  const hold = useHolds(realm, managed !== undefined)(thing);
   const { put, upsert } = kind.routes;
   const schema = put?.body ?? kind.input;
   const groups = useMemo(
@@ -99,46 +81,36 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
       ),
     [entry, kind],
   );
-  const changes = changedFields(before, edits);
-  const keys = Object.fromEntries([entry.key].flat().map((field) => [field, before[field]]));
-  const body = upsert ? { ...keys, ...changes } : whole(schema, before, changes);
-  const save = useMutation<ConsoleAnswer<Row>, ServerProblem>({
-    mutationFn: async () => {
-      const headers = base.etag === undefined ? {} : { headers: { 'if-match': base.etag } };
+  const keysOf = (row: Row) => Object.fromEntries([entry.key].flat().map((field) => [field, row[field]]));
+  const bodyOf = (changes: Row, row: Row) => (upsert ? { ...keysOf(row), ...changes } : whole(schema, row, changes));
+  const editing = useEditing({
+    realm,
+    read,
+    fields: groups.flatMap((group) => group.fields),
+    check: (changes, row) => contractFaults(schema, bodyOf(changes, row)),
+    write: async (changes, tagged, row) => {
       const route = put ?? upsert;
       if (!route) throw new Error(`${entry.many} can’t be edited here`);
       const params = put ? paramsOf(entry, address) : { realm };
-      return (await call(route, { params, body, ...headers })) as ConsoleAnswer<Row>;
+      return (await call(route, { params, body: bodyOf(changes, row), ...tagged })) as ConsoleAnswer<Row>;
     },
-    onSuccess: async ({ body: row }) => {
-      await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === realm });
+    readAgain: () => readObject(entry, address),
+    onSaved: (row) => {
       say(`Saved the ${entry.label}.`);
       navigate(row ? objectAddress(realm, entry, row, of) : listAddress(realm, entry, of));
     },
-    onError: async (problem) => {
-      if (problem.is('precondition-failed')) {
-        setReview(false);
-        setTheirs(await readObject(entry, address));
-        return;
-      }
-      setFaults(faultsOf(problem));
-      if (problem.problem?.errors) setReview(false);
-    },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const found = contractFaults(schema, body);
-    setFaults(found);
-    save.reset();
-    if (found.size === 0) setReview(true);
-  };
-  const count = Object.keys(changes).length;
-  const document = documentOf(entry, kind, { ...keys, ...changes }, owner);
+  const { before, changes } = editing;
+  const filters = useFilters();
+  const managed = managedOf(before);
+  const isCopy = managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value;
+  const thing = holdableOf(entry, before, owner);
+  const hold = useHolds(realm, managed !== undefined)(thing);
+  const document = documentOf(entry, kind, { ...keysOf(before), ...changes }, owner);
   const copy = () => copyOfObject(entry, kind, { realm, manager: managed?.get('') ?? '', owner }, before, changes);
   return (
-    <form className="form" onSubmit={submit} noValidate>
-      {faults.size > 0 && <FaultNote faults={faults} />}
-      {save.error && !review && !theirs && <ProblemNote problem={save.error} quietFields />}
+    <form className="form" onSubmit={editing.submit} noValidate>
+      <EditingFaults editing={editing} />
       {managed && (
         <ManagedWays
           realm={realm}
@@ -148,7 +120,7 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
           hold={hold}
           isCopy={isCopy}
           onMode={(on) => {
-            setEdits({});
+            editing.discard();
             filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
           }}
           commands={async () => {
@@ -163,56 +135,20 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
         realm={realm}
         groups={groups}
         before={before}
-        edits={edits}
-        onEdit={(name, value) => setEdits((now) => ({ ...now, [name]: value }))}
-        faults={faults}
+        edits={editing.edits}
+        onEdit={editing.edit}
+        faults={editing.faults}
         managed={managed}
         isOpen={() => isCopy || hold !== undefined}
       />
-      <FormActions
-        cancel={objectAddress(realm, entry, before, of)}
-        submit={isCopy ? 'Show the declaration' : 'Review and save'}
-        isDisabled={count === 0}
-        said={count === 0 ? 'Nothing is changed yet.' : `${count} ${count === 1 ? 'field is' : 'fields are'} changed.`}
+      <EditingActions editing={editing} one="field" cancel={objectAddress(realm, entry, before, of)} isCopy={isCopy} />
+      <EditingDialogs
+        editing={editing}
+        title={`Save ${nameOf(entry, before)}`}
+        document={document}
+        commands={() => editCommands(entry, address, bodyOf(changes, before), document)}
+        copy={isCopy ? copy : undefined}
       />
-      {review && isCopy && (
-        <Suspense>
-          <Copy make={copy} onClose={() => setReview(false)} />
-        </Suspense>
-      )}
-      {review && !isCopy && (
-        <Review
-          title={`Save ${nameOf(entry, before)}`}
-          realm={realm}
-          document={document}
-          changes={changes}
-          before={before}
-          save="Save"
-          onSave={() => save.mutate()}
-          onClose={() => setReview(false)}
-          isSaving={save.isPending}
-          problem={save.error}
-          commands={() => editCommands(entry, address, body, document)}
-        />
-      )}
-      {theirs?.body && (
-        <Suspense>
-          <Merge
-            fields={groups.flatMap((group) => group.fields)}
-            base={before}
-            mine={edits}
-            theirs={theirs.body}
-            onClose={() => setTheirs(undefined)}
-            onMerged={(merged) => {
-              setBase(theirs);
-              setEdits(merged);
-              setTheirs(undefined);
-              save.reset();
-              setReview(true);
-            }}
-          />
-        </Suspense>
-      )}
     </form>
   );
 }

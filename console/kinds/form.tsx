@@ -81,7 +81,8 @@ export function FormActions({
   more,
 }: {
   said?: ReactNode;
-  cancel: string;
+  /** Where the form came from. */
+  cancel?: string;
   submit: string;
   busy?: boolean;
   isDisabled?: boolean;
@@ -95,7 +96,7 @@ export function FormActions({
         </span>
       )}
       {more}
-      <ButtonLink to={cancel}>Cancel</ButtonLink>
+      {cancel !== undefined && <ButtonLink to={cancel}>Cancel</ButtonLink>}
       <Button type="submit" variant="primary" isDisabled={isDisabled || busy || false}>
         {busy ? 'Asking the server…' : submit}
       </Button>

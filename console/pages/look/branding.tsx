@@ -1,32 +1,29 @@
 // A realm's branding: name, logo, colours with their contrast, a welcome, and CSS of its own, beside a sketch of the page.
-import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { SettingsInput } from '../../../server/contract/settings.ts';
 import { settingsForm } from '../../../server/contract/settings-form.ts';
-import { type ConsoleAnswer, call, type OutputOf } from '../../api/client.ts';
-import { useRead, useWrite } from '../../api/queries.ts';
+import type { ConsoleAnswer } from '../../api/client.ts';
+import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { getEndpoints, getSettings, putSettings } from '../../generated/routes.ts';
-import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
-import { contractFaults, FaultNote } from '../../kinds/create.tsx';
+import { getEndpoints } from '../../generated/routes.ts';
+import { EditingActions, EditingFaults } from '../../kinds/editing.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { formFields, grouped } from '../../kinds/fields.ts';
-import { changedFields, FormFields } from '../../kinds/form.tsx';
-import { managedOf } from '../../kinds/managed.tsx';
-import { faultsOf } from '../../kinds/plan.ts';
-import { Review } from '../../kinds/review.tsx';
-import { AsCommand } from '../../ui/as-command.tsx';
-import { Button } from '../../ui/button.tsx';
+import { FormFields } from '../../kinds/form.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
-import { say } from '../../ui/toast.tsx';
 import type { PageProps } from '../page.ts';
+import {
+  SettingsCommands,
+  SettingsDialogs,
+  useManagedSettings,
+  useSettings,
+  useSettingsEditing,
+} from '../settings/editing.tsx';
 import { contrast, isHex, paletteOf, type Scheme } from './colours.ts';
 import { LookPage } from './frame.tsx';
 import { Sketch } from './sketch.tsx';
 import { ViewBar } from './views.tsx';
-
-const Merge = lazy(() => import('../../kinds/merge.tsx'));
-type Settings = OutputOf<typeof getSettings>;
 
 const GROUPS = [
   { title: 'Name and logo', fields: ['displayName', 'logoUrl', 'welcomeText'] },
@@ -42,20 +39,9 @@ const textIn = (row: Row, name: string): string | null => {
 export default function Branding({ params: { realm } }: PageProps) {
   const may = useMay();
   const mayRead = may(realm, 'settings:read');
-  const settings = useRead(getSettings, { params: { realm } }, { enabled: mayRead });
+  const settings = useSettings(realm, mayRead);
   return (
-    <LookPage
-      realm={realm}
-      at=""
-      actions={
-        <AsCommand
-          commands={() => ({
-            realmctl: `realmctl export ${realm} --no-users -o yaml`,
-            curl: curlOf(getSettings, { realm }),
-          })}
-        />
-      }
-    >
+    <LookPage realm={realm} at="" actions={<SettingsCommands realm={realm} />}>
       {!mayRead && <Note>The branding is part of the settings; reading them needs the permission settings:read.</Note>}
       {settings.error && <ProblemNote problem={settings.error} retry={() => void settings.refetch()} />}
       {settings.data?.body ? (
@@ -67,16 +53,9 @@ export default function Branding({ params: { realm } }: PageProps) {
   );
 }
 
-function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> }) {
+function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Row> }) {
   const may = useMay();
   const mayWrite = may(realm, 'settings:write');
-  // a refetch in the background must not change what the reader began with
-  const [base, setBase] = useState(read);
-  const [edits, setEdits] = useState<Row>({});
-  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
-  const [isReviewed, setReviewed] = useState(false);
-  const [theirs, setTheirs] = useState<ConsoleAnswer<Settings>>();
-  const save = useWrite(putSettings);
   const groups = useMemo(
     () =>
       grouped(
@@ -85,44 +64,14 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
       ),
     [],
   );
-  const before: Row = { ...base.body };
-  const now: Row = { ...before, ...edits };
-  const changes = changedFields(before, edits);
-  const count = Object.keys(changes).length;
-
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const found = contractFaults(SettingsInput, changes);
-    setFaults(found);
-    save.reset();
-    if (found.size === 0) setReviewed(true);
-  };
-  const write = () =>
-    save.mutate(
-      { params: { realm }, body: changes, ...(base.etag !== undefined && { headers: { 'if-match': base.etag } }) },
-      {
-        onSuccess: (answer) => {
-          setBase(answer);
-          setEdits({});
-          setReviewed(false);
-          say('Saved the branding.');
-        },
-        onError: (problem) => {
-          if (problem.is('precondition-failed')) {
-            setReviewed(false);
-            void call(getSettings, { params: { realm } }).then(setTheirs);
-            return;
-          }
-          setFaults(faultsOf(problem));
-          if (problem.problem?.errors) setReviewed(false);
-        },
-      },
-    );
+  const editing = useSettingsEditing(realm, read, groups, 'the branding');
+  const managed = useManagedSettings(editing, groups, mayWrite);
+  const { before, edits, changes } = editing;
   return (
-    <form className="form" onSubmit={submit} noValidate>
-      {faults.size > 0 && <FaultNote faults={faults} />}
-      {save.error && !isReviewed && !theirs && <ProblemNote problem={save.error} quietFields />}
+    <form className="form" onSubmit={editing.submit} noValidate>
+      <EditingFaults editing={editing} />
       {!mayWrite && <Note>You may read the branding. Changing it needs the permission settings:write.</Note>}
+      {managed.ways}
       <div className="beside">
         <div className="form">
           <FormFields
@@ -130,64 +79,17 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Settings> })
             groups={groups}
             before={before}
             edits={edits}
-            onEdit={(name, value) => setEdits((of) => ({ ...of, [name]: value }))}
-            faults={faults}
+            onEdit={editing.edit}
+            faults={editing.faults}
             isDisabled={!mayWrite}
-            managed={managedOf(before)}
+            managed={managed.managed}
+            isOpen={managed.isOpen}
           />
         </div>
-        <Preview realm={realm} now={now} isChanged={count > 0} />
+        <Preview realm={realm} now={{ ...before, ...edits }} isChanged={Object.keys(changes).length > 0} />
       </div>
-      {mayWrite && (
-        <div className="form-actions">
-          <span className="said" role="status">
-            {count === 0
-              ? 'Nothing is changed yet.'
-              : `${count} ${count === 1 ? 'setting is' : 'settings are'} changed.`}
-          </span>
-          {count > 0 && <Button onPress={() => setEdits({})}>Discard</Button>}
-          <Button type="submit" variant="primary" isDisabled={count === 0}>
-            Review and save
-          </Button>
-        </div>
-      )}
-      {isReviewed && (
-        <Review
-          title="Save the branding"
-          realm={realm}
-          document={{ realm: changes }}
-          changes={changes}
-          before={before}
-          save="Save"
-          onSave={write}
-          onClose={() => setReviewed(false)}
-          isSaving={save.isPending}
-          problem={save.error}
-          commands={async () => ({
-            realmctl: documentCommand(realm, { realm: changes }),
-            curl: curlOf(putSettings, { realm }, changes),
-            manifest: await realmManifest(realm, { settings: changes }),
-          })}
-        />
-      )}
-      {theirs?.body && (
-        <Suspense>
-          <Merge
-            fields={groups.flatMap(({ fields }) => fields)}
-            base={before}
-            mine={edits}
-            theirs={{ ...theirs.body }}
-            onClose={() => setTheirs(undefined)}
-            onMerged={(merged) => {
-              setBase(theirs);
-              setEdits(merged);
-              setTheirs(undefined);
-              save.reset();
-              setReviewed(true);
-            }}
-          />
-        </Suspense>
-      )}
+      {mayWrite && <EditingActions editing={editing} one="setting" isCopy={managed.isCopy} />}
+      <SettingsDialogs editing={editing} title="Save the branding" of={managed} />
     </form>
   );
 }

@@ -1,18 +1,17 @@
 // The realm's own texts of its pages, by language: a line for each text that differs from the built-in one.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import { type ConsoleAnswer, call, type ServerProblem } from '../../api/client.ts';
+import { type ConsoleAnswer, call } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getEndpoints, getSettings } from '../../generated/routes.ts';
 import { kindInSection } from '../../kinds/all.ts';
-import { documentCommand, listCommands, realmManifest } from '../../kinds/commands.ts';
-import { contractFaults, FaultNote } from '../../kinds/create.tsx';
+import { curlOf, documentCommand, listCommands, realmManifest } from '../../kinds/commands.ts';
+import { contractFaults } from '../../kinds/create.tsx';
+import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.tsx';
 import type { KindEntry, LoadedKind, Row } from '../../kinds/entry.ts';
-import { useKind, useObject } from '../../kinds/loaded.ts';
-import { faultsOf } from '../../kinds/plan.ts';
-import { Review } from '../../kinds/review.tsx';
+import { FormActions, same } from '../../kinds/form.tsx';
+import { readObject, useKind, useObject } from '../../kinds/loaded.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -22,8 +21,6 @@ import type { PageProps } from '../page.ts';
 import { LookPage } from './frame.tsx';
 import { languageName, localesOf } from './languages.ts';
 import { type Line, linesOf, TextLines, textsOf } from './text-lines.tsx';
-
-const Merge = lazy(() => import('../../kinds/merge.tsx'));
 
 export default function Texts({ params: { realm } }: PageProps) {
   const entry = kindInSection('messageTexts');
@@ -90,64 +87,46 @@ interface FormProps {
 function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
   const may = useMay();
   const mayWrite = may(realm, entry.write);
-  const client = useQueryClient();
-  const [base, setBase] = useState(read);
   const [lines, setLines] = useState<readonly Line[]>(() => linesOf(read?.body?.texts));
-  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
-  const [isReviewed, setReviewed] = useState(false);
-  const [theirs, setTheirs] = useState<ConsoleAnswer<Row>>();
   const endpoints = useRead(getEndpoints, { params: { realm } }, { enabled: may(realm, 'realm:read') });
-  const before: Row = base?.body ?? { texts: {} };
-  const texts = textsOf(lines);
-  const isChanged = JSON.stringify(sorted(texts)) !== JSON.stringify(sorted(before.texts));
-  const document = { [entry.section]: [{ locale, texts }] };
-  const save = useMutation<ConsoleAnswer<Row>, ServerProblem>({
-    mutationFn: async () => {
+  const params = { realm, [entry.at]: locale };
+  const editing = useEditing({
+    realm,
+    read: read ?? NONE,
+    fields: [{ name: 'texts', label: 'Texts' }],
+    check: ({ texts }) => {
+      const found = contractFaults(kind.input, { locale, texts });
+      const twice = lines.find(
+        ({ key }, at) => key.trim() !== '' && lines.findIndex((other) => other.key.trim() === key.trim()) !== at,
+      );
+      if (twice) found.set(`texts.${twice.key.trim()}`, 'is there twice');
+      return found;
+    },
+    write: async ({ texts }, tagged) => {
       const { create, put } = kind.routes;
       if (!create || !put) throw new Error('texts can’t be written here');
-      const answer = base
-        ? await call(put, {
-            params: { realm, [entry.at]: locale },
-            body: { texts },
-            ...(base.etag !== undefined && { headers: { 'if-match': base.etag } }),
-          })
+      const answer = read
+        ? await call(put, { params, body: { texts }, ...tagged })
         : await call(create, { params: { realm }, body: { locale, texts } });
       return { ...answer, body: answer.body as Row };
     },
-    onSuccess: async (answer) => {
-      setBase(answer);
-      setLines(linesOf(answer.body?.texts));
-      setReviewed(false);
-      say('Saved the texts. The pages show them at once.');
-      await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === realm });
-    },
-    onError: async (problem) => {
-      if (problem.is('precondition-failed') && kind.routes.get) {
-        setReviewed(false);
-        const answer = await call(kind.routes.get, { params: { realm, [entry.at]: locale } });
-        setTheirs({ ...answer, body: answer.body as Row });
-        return;
-      }
-      setFaults(faultsOf(problem));
-      if (problem.problem?.errors) setReviewed(false);
-    },
+    readAgain: () => readObject(entry, { realm, key: locale }),
+    onSaved: () => say('Saved the texts. The pages show them at once.'),
+    onReplaced: ({ texts }) => setLines(linesOf(texts)),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const found = contractFaults(kind.input, { locale, texts });
-    const twice = lines.find(
-      ({ key }, at) => key.trim() !== '' && lines.findIndex((other) => other.key.trim() === key.trim()) !== at,
-    );
-    if (twice) found.set(`texts.${twice.key.trim()}`, 'is there twice');
-    setFaults(found);
-    save.reset();
-    if (found.size === 0) setReviewed(true);
+  const { before, changes } = editing;
+  const isChanged = 'texts' in changes;
+  const edit = (now: readonly Line[]) => {
+    setLines(now);
+    const texts = textsOf(now);
+    // the order of the lines means nothing
+    editing.edit('texts', same(sorted(texts), sorted(before.texts)) ? before.texts : texts);
   };
+  const document = { [entry.section]: [{ locale, texts: changes.texts }] };
   const account = endpoints.data?.body?.account;
   return (
-    <form className="form" onSubmit={submit} noValidate>
-      {faults.size > 0 && <FaultNote faults={faults} />}
-      {save.error && !isReviewed && !theirs && <ProblemNote problem={save.error} quietFields />}
+    <form className="form" onSubmit={editing.submit} noValidate>
+      <EditingFaults editing={editing} />
       {!mayWrite && <Note>You may read the texts. Changing them needs the permission message-texts:write.</Note>}
       <Panel
         title={`In ${languageName(locale)}`}
@@ -161,57 +140,41 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
         })}
         plain
       >
-        <TextLines lines={lines} onChange={setLines} faults={faults} isDisabled={!mayWrite} />
+        <TextLines lines={lines} onChange={edit} faults={editing.faults} isDisabled={!mayWrite} />
       </Panel>
       {mayWrite && (
-        <div className="form-actions">
-          <span className="said" role="status">
-            {isChanged ? 'The texts are changed.' : 'Nothing is changed yet.'}
-          </span>
-          {isChanged && <Button onPress={() => setLines(linesOf(before.texts))}>Discard</Button>}
-          <Button type="submit" variant="primary" isDisabled={!isChanged}>
-            Review and save
-          </Button>
-        </div>
-      )}
-      {isReviewed && (
-        <Review
-          title={`Save the texts in ${languageName(locale)}`}
-          realm={realm}
-          document={document}
-          changes={{ texts }}
-          before={before}
-          save="Save"
-          onSave={() => save.mutate()}
-          onClose={() => setReviewed(false)}
-          isSaving={save.isPending}
-          problem={save.error}
-          commands={async () => ({
-            realmctl: documentCommand(realm, document),
-            manifest: await realmManifest(realm, document),
-          })}
+        <FormActions
+          said={isChanged ? 'The texts are changed.' : 'Nothing is changed yet.'}
+          more={isChanged && <Button onPress={editing.discard}>Discard</Button>}
+          submit="Review and save"
+          isDisabled={!isChanged}
         />
       )}
-      {theirs?.body && (
-        <Suspense>
-          <Merge
-            fields={[{ name: 'texts', label: 'Texts' }]}
-            base={before}
-            mine={{ texts }}
-            theirs={theirs.body}
-            onClose={() => setTheirs(undefined)}
-            onMerged={(merged) => {
-              setBase(theirs);
-              setLines(linesOf(merged.texts ?? theirs.body?.texts));
-              setTheirs(undefined);
-              save.reset();
-            }}
-          />
-        </Suspense>
-      )}
+      <EditingDialogs
+        editing={editing}
+        title={`Save the texts in ${languageName(locale)}`}
+        document={document}
+        commands={async () => {
+          const route = read ? kind.routes.put : kind.routes.create;
+          const texts = { texts: changes.texts };
+          return {
+            realmctl: documentCommand(realm, document),
+            ...(route && { curl: curlOf(route, params, read ? texts : { locale, ...texts }) }),
+            manifest: await realmManifest(realm, document),
+          };
+        }}
+      />
     </form>
   );
 }
 
+/** A language without texts of the realm's own. */
+const NONE: ConsoleAnswer<Row> = {
+  status: 404,
+  body: { texts: {} },
+  etag: undefined,
+  nextCursor: undefined,
+  total: undefined,
+};
 const sorted = (texts: unknown): unknown =>
   Object.entries(Object(texts)).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,0 +1,218 @@
+// Editing what the server has: the edits beside what was read, the server's plan, the write with the tag of what was read, and a
+// merge if another administrator was faster. Every form that changes stored configuration edits by this.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, lazy, Suspense, useState } from 'react';
+import type { ConsoleAnswer, ServerProblem } from '../api/client.ts';
+import type { Commands } from '../ui/as-command.tsx';
+import { Button } from '../ui/button.tsx';
+import { ProblemNote } from '../ui/state.tsx';
+import { say } from '../ui/toast.tsx';
+import type { Copied } from './copied.ts';
+import { FaultNote } from './create.tsx';
+import type { Row } from './entry.ts';
+import type { Field } from './fields.ts';
+import { changedFields, FormActions } from './form.tsx';
+import { faultsOf } from './plan.ts';
+import { Review } from './review.tsx';
+
+const Merge = lazy(() => import('./merge.tsx'));
+const Copy = lazy(async () => ({ default: (await import('./modify-and-copy.tsx')).CopyDialog }));
+
+/** The headers of a write that must not overwrite another administrator's. */
+export interface Tagged {
+  headers?: { 'if-match': string };
+}
+
+interface Given {
+  realm: string;
+  read: ConsoleAnswer<Row>;
+  /** The fields that a merge goes through. */
+  fields: readonly Pick<Field, 'name' | 'label'>[];
+  /** The faults that are found without the server. */
+  check: (changes: Row, before: Row) => Map<string, string>;
+  write: (changes: Row, tagged: Tagged, before: Row) => Promise<ConsoleAnswer<Row>>;
+  readAgain: () => Promise<ConsoleAnswer<Row>>;
+  onSaved: (row: Row | undefined) => void;
+  /** The form holds these values now: the edits were saved, discarded or merged. */
+  onReplaced?: (now: Row) => void;
+}
+
+export interface Editing {
+  realm: string;
+  fields: Given['fields'];
+  /** The values that the reader began with, or has merged with. */
+  before: Row;
+  edits: Row;
+  /** The edits that differ from `before`. */
+  changes: Row;
+  faults: ReadonlyMap<string, string>;
+  edit: (name: string, value: unknown) => void;
+  discard: () => void;
+  submit: (event: FormEvent) => void;
+  /** The plan is shown. */
+  isReviewed: boolean;
+  endReview: () => void;
+  save: () => void;
+  isSaving: boolean;
+  problem: ServerProblem | null;
+  /** The values of another administrator, who was faster. */
+  theirs: Row | undefined;
+  merge: (edits: Row | undefined) => void;
+}
+
+export function useEditing({ realm, read, fields, check, write, readAgain, onSaved, onReplaced }: Given): Editing {
+  const client = useQueryClient();
+  // a refetch in the background must not change the values that the reader began with
+  const [base, setBase] = useState(read);
+  const [edits, setEdits] = useState<Row>({});
+  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
+  const [isReviewed, setReviewed] = useState(false);
+  const [theirs, setTheirs] = useState<ConsoleAnswer<Row>>();
+  const before: Row = base.body ?? {};
+  const changes = changedFields(before, edits);
+  const begin = (answer: ConsoleAnswer<Row>, again: Row) => {
+    setBase(answer);
+    setEdits(again);
+    onReplaced?.({ ...answer.body, ...again });
+  };
+  const saving = useMutation<ConsoleAnswer<Row>, ServerProblem>({
+    mutationFn: async () => {
+      try {
+        return await write(changes, base.etag === undefined ? {} : { headers: { 'if-match': base.etag } }, before);
+      } catch (problem) {
+        if ((problem as ServerProblem).is?.('precondition-failed')) setTheirs(await readAgain());
+        throw problem;
+      }
+    },
+    onSuccess: async (answer) => {
+      await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === null || of === realm });
+      setReviewed(false);
+      // the answer of a write names no managers
+      if (answer.body) begin({ ...answer, body: { ...answer.body, managedBy: before.managedBy } }, {});
+      onSaved(answer.body);
+    },
+    onError: (problem) => {
+      setFaults(faultsOf(problem));
+      if (problem.problem?.errors || problem.is('precondition-failed')) setReviewed(false);
+    },
+  });
+  return {
+    realm,
+    fields,
+    before,
+    edits,
+    changes,
+    faults,
+    edit: (name, value) => setEdits((now) => ({ ...now, [name]: value })),
+    discard: () => begin(base, {}),
+    submit: (event) => {
+      event.preventDefault();
+      const found = check(changes, before);
+      setFaults(found);
+      saving.reset();
+      if (found.size === 0) setReviewed(true);
+    },
+    isReviewed,
+    endReview: () => setReviewed(false),
+    save: () => saving.mutate(),
+    isSaving: saving.isPending,
+    problem: saving.error,
+    theirs: theirs?.body,
+    merge: (merged) => {
+      setTheirs(undefined);
+      if (!merged || !theirs) return;
+      saving.reset();
+      begin(theirs, merged);
+      if (Object.keys(changedFields(theirs.body ?? {}, merged)).length > 0) setReviewed(true);
+      else say('The form shows it as it is now. Nothing of yours is left to save.');
+    },
+  };
+}
+
+/** At the top of a form: what is wrong in it, and why the server did not take it. */
+export function EditingFaults({ editing: { faults, problem, isReviewed, theirs } }: { editing: Editing }) {
+  return (
+    <>
+      {faults.size > 0 && <FaultNote faults={faults} />}
+      {problem && !isReviewed && !theirs && <ProblemNote problem={problem} quietFields />}
+    </>
+  );
+}
+
+/** The line below a form of edits. @param cancel where the form came from; without one the edits can be discarded */
+export function EditingActions({
+  editing: { changes, discard },
+  one,
+  cancel,
+  isCopy = false,
+}: {
+  editing: Editing;
+  /** As in "one setting". */
+  one: string;
+  cancel?: string;
+  isCopy?: boolean;
+}) {
+  const count = Object.keys(changes).length;
+  return (
+    <FormActions
+      submit={isCopy ? 'Show the declaration' : 'Review and save'}
+      isDisabled={count === 0}
+      said={count === 0 ? 'Nothing is changed yet.' : `${count} ${count === 1 ? `${one} is` : `${one}s are`} changed.`}
+      {...(cancel === undefined ? { more: count > 0 && <Button onPress={discard}>Discard</Button> } : { cancel })}
+    />
+  );
+}
+
+/** The plan before the write, the declaration to take away instead, and the merge. */
+export function EditingDialogs({
+  editing: { realm, fields, before, changes, isReviewed, endReview, save, isSaving, problem, theirs, merge, edits },
+  title,
+  document,
+  commands,
+  copy,
+}: {
+  editing: Editing;
+  title: string;
+  /** The change as a document; undefined: no document can say it. */
+  document: Row | undefined;
+  commands: () => Commands | Promise<Commands>;
+  /** The changes are taken away as a declaration; nothing is saved. */
+  copy?: (() => Promise<Copied>) | undefined;
+}) {
+  return (
+    <>
+      {isReviewed && copy && (
+        <Suspense>
+          <Copy make={copy} onClose={endReview} />
+        </Suspense>
+      )}
+      {isReviewed && !copy && (
+        <Review
+          title={title}
+          realm={realm}
+          document={document}
+          changes={changes}
+          before={before}
+          save="Save"
+          onSave={save}
+          onClose={endReview}
+          isSaving={isSaving}
+          problem={problem}
+          commands={commands}
+        />
+      )}
+      {theirs && (
+        <Suspense>
+          <Merge
+            fields={fields}
+            base={before}
+            mine={edits}
+            theirs={theirs}
+            onClose={() => merge(undefined)}
+            onMerged={merge}
+          />
+        </Suspense>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+// Editing settings of a realm, all of them or those of one topic: how they are written, how a document and a Realm resource say
+// them, and the ways on for those that a manager declares.
+import type { ReactNode } from 'react';
+import { SettingsInput } from '../../../server/contract/settings.ts';
+import { type ConsoleAnswer, call } from '../../api/client.ts';
+import { useRead } from '../../api/queries.ts';
+import { getSettings, putSettings } from '../../generated/routes.ts';
+import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
+import { asDeclared, commandOf } from '../../kinds/copied.ts';
+import { contractFaults } from '../../kinds/create.tsx';
+import { type Editing, EditingDialogs, useEditing } from '../../kinds/editing.tsx';
+import type { Row } from '../../kinds/entry.ts';
+import type { FieldGroup } from '../../kinds/fields.ts';
+import { fieldsOf, type Holdable, type Managed, managedOf, useHolds } from '../../kinds/managed.tsx';
+import { COPY_MODE, ManagedWays } from '../../kinds/managed-ways.tsx';
+import { clusterResource, WITH_MANAGERS } from '../../kinds/managers.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
+import { useFilters } from '../../ui/filters.ts';
+import { say } from '../../ui/toast.tsx';
+
+/** The settings with their managers. */
+export const useSettings = (realm: string, enabled = true) =>
+  useRead(getSettings, { params: { realm }, query: WITH_MANAGERS }, { enabled });
+
+export const SettingsCommands = ({ realm }: { realm: string }) => (
+  <AsCommand
+    commands={() => ({
+      realmctl: `realmctl export ${realm} --no-users -o yaml`,
+      curl: curlOf(getSettings, { realm }),
+    })}
+  />
+);
+
+/** Settings as the sections of a document. */
+const documentOf = ({ resourceIndicators, ...realm }: Row): Row => ({
+  ...(Object.keys(realm).length > 0 && { realm }),
+  ...(resourceIndicators !== undefined && { resourceIndicators }),
+});
+/** The same as the fields of a Realm resource. */
+const resourceOf = ({ resourceIndicators, ...settings }: Row): Row => ({
+  ...(Object.keys(settings).length > 0 && { settings }),
+  ...(resourceIndicators !== undefined && { resourceIndicators }),
+});
+
+/** @param said as in "Saved the settings." */
+export function useSettingsEditing(
+  realm: string,
+  read: ConsoleAnswer<Row>,
+  groups: readonly FieldGroup[],
+  said: string,
+): Editing {
+  return useEditing({
+    realm,
+    read,
+    fields: groups.flatMap(({ fields }) => fields),
+    check: (changes) => contractFaults(SettingsInput, changes),
+    write: (changes, tagged) => call(putSettings, { params: { realm }, body: changes, ...tagged }),
+    readAgain: () => call(getSettings, { params: { realm }, query: WITH_MANAGERS }),
+    onSaved: () => say(`Saved ${said}.`),
+  });
+}
+
+/** A setting in holds: each field is a thing of its own. */
+const holdable = (field: string): Holdable => ({ kind: 'settings', key: field });
+/** The managed fields of some groups that holds can name. */
+function managedIn(groups: readonly FieldGroup[], managed: Managed): Managed | undefined {
+  const own = groups
+    .flatMap(({ fields }) => fields)
+    .flatMap(({ name }): [string, string][] => {
+      const manager = managed.get(name);
+      return manager === undefined || name === 'resourceIndicators' ? [] : [[name, manager]];
+    });
+  return own.length === 0 ? undefined : new Map([...own, ['', own[0]?.[1] ?? '']]);
+}
+
+export interface ManagedSettings {
+  managed: Managed | undefined;
+  /** Nothing is saved: the result is taken away as a declaration. */
+  isCopy: boolean;
+  /** A managed field may be edited nevertheless. */
+  isOpen: (field: string) => boolean;
+  ways: ReactNode;
+}
+
+/** @param shown the groups that the form shows now */
+export function useManagedSettings(editing: Editing, shown: readonly FieldGroup[], mayWrite: boolean): ManagedSettings {
+  const { realm, before, discard } = editing;
+  const filters = useFilters();
+  const managed = managedOf(before);
+  const holdOf = useHolds(realm, managed !== undefined);
+  const isCopy = managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value;
+  const here = managed && managedIn(shown, managed);
+  const isHeld = (field: string) => holdOf(holdable(field)) !== undefined;
+  const hold = here && fieldsOf(here).every(isHeld) ? holdOf(holdable(fieldsOf(here)[0] ?? '')) : undefined;
+  return {
+    managed,
+    isCopy,
+    isOpen: (field) => isCopy || isHeld(field),
+    ways: here && mayWrite && (
+      <ManagedWays
+        realm={realm}
+        managed={here}
+        things={fieldsOf(here)
+          .filter((field) => !isHeld(field))
+          .map(holdable)}
+        write="settings:write"
+        hold={hold}
+        isCopy={isCopy}
+        onMode={(on) => {
+          discard();
+          filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
+        }}
+        commands={async () => ({
+          manifest: await asDeclared(
+            clusterManager(here),
+            await realmManifest(
+              realm,
+              resourceOf(Object.fromEntries(fieldsOf(here).map((field) => [field, before[field]]))),
+            ),
+          ),
+        })}
+      />
+    ),
+  };
+}
+/** The manager whose resource can be patched. */
+const clusterManager = (managed: Managed): string =>
+  [...managed.values()].find((manager) => clusterResource(manager)) ?? '';
+
+export function SettingsDialogs({
+  editing,
+  title,
+  of: { managed, isCopy },
+}: {
+  editing: Editing;
+  title: string;
+  of: ManagedSettings;
+}) {
+  const { realm, changes } = editing;
+  const copy = async (manager: string) => ({
+    changed: await asDeclared(manager, await realmManifest(realm, resourceOf(changes))),
+    command: await commandOf(manager, resourceOf(changes)),
+  });
+  return (
+    <EditingDialogs
+      editing={editing}
+      title={title}
+      document={documentOf(changes)}
+      commands={async () => ({
+        realmctl: documentCommand(realm, documentOf(changes)),
+        curl: curlOf(putSettings, { realm }, changes),
+        manifest: await realmManifest(realm, resourceOf(changes)),
+      })}
+      copy={isCopy && managed ? () => copy(clusterManager(managed)) : undefined}
+    />
+  );
+}
