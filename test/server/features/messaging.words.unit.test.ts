@@ -25,10 +25,18 @@ describe.each(TRANSLATED_LANGUAGES)('messages in %s', (tag) => {
     }
   });
 
+  test('have a button for each link, and no line that ends within a sentence', () => {
+    const { buttons, templates } = wordsIn(tag);
+    const linked = keys.filter((key) => messages[key].placeholders.some((one) => one === 'link'));
+    expect(Object.keys(buttons).sort()).toEqual([...linked].sort());
+    expect(keys.filter((key) => /[^\n]\n(?! {4}|\n)./.test(templates[key].body))).toEqual([]);
+  });
+
   test('are no copies of the English ones', () => {
     if (tag === 'en') return;
     const own = wordsIn(tag);
     expect(keys.filter((key) => own.templates[key].body === english.templates[key].body)).toEqual([]);
+    expect(Object.values(own.buttons)).not.toEqual(Object.values(english.buttons));
     const changes = Object.entries(english.changes);
     expect(Object.keys(own.changes).sort()).toEqual(changes.map(([change]) => change).sort());
     expect(changes.filter(([change, words]) => Object(own.changes)[change] === words)).toEqual([]);

@@ -25,7 +25,7 @@ import { devicesOf } from './push-tokens.ts';
 import { type Rendered, render } from './render.ts';
 import * as store from './store.ts';
 import type { Texts } from './texts.ts';
-import { type MessageWords, momentIn, spanIn, wordsIn } from './words.ts';
+import { directionIn, type MessageWords, momentIn, spanIn, wordsIn } from './words.ts';
 
 /** The encrypted part of a message: recipient and text. */
 export const Content = z.object({
@@ -222,14 +222,15 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
 export type Send = ReturnType<typeof createSend>;
 
 /** The HTML version of a text mail; undefined: the mail is HTML itself. */
-function alternativeOf({ rendered, locale }: Words, { values: { link } }: Request, brand: MailBrand) {
+function alternativeOf({ rendered, locale }: Words, { templateKey, values: { link } }: Request, brand: MailBrand) {
   if (rendered.html) return undefined;
-  const { button } = wordsIn(locale);
+  const label = wordsIn(locale).buttons[templateKey];
   return htmlOfText(rendered.body, {
     brand,
-    link: typeof link === 'string' ? link : undefined,
-    button,
+    button: typeof link === 'string' && label !== undefined ? { link, label } : undefined,
+    title: rendered.subject ?? brand.displayName,
     language: locale,
+    direction: directionIn(locale),
   });
 }
 

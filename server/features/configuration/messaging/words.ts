@@ -21,8 +21,8 @@ export type Change =
   | 'account-deleted';
 
 export interface MessageWords {
-  /** The text of a mail's button. */
-  button: string;
+  /** The texts of the buttons for the links of mails. */
+  buttons: Readonly<Partial<Record<TemplateKey, string>>>;
   templates: Readonly<Record<TemplateKey, Pick<MessageTemplate, 'subject' | 'body'>>>;
   changes: Readonly<Record<Change, string>>;
 }
@@ -42,12 +42,14 @@ const LANGUAGES: ReadonlySet<string> = new Set([
   'zh',
   'ar',
 ]);
+const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(['ar']);
 const loaded = new Map<string, MessageWords>([[BUILT_IN_LOCALE, english]]);
 /** `npm run build` puts the folder beside its bundles. */
 const folder = path.join(import.meta.dirname, 'languages');
 
 /** The language of a locale: `pt` of `pt-BR`. */
 export const languageIn = (locale: string): string => locale.toLowerCase().split('-')[0] ?? '';
+export const directionIn = (locale: string): 'rtl' | 'ltr' => (RIGHT_TO_LEFT.has(languageIn(locale)) ? 'rtl' : 'ltr');
 export const hasWords = (language: string): boolean => LANGUAGES.has(language);
 /**
  * The texts of a language; English ones for those that it lacks. Synchronous, like the fields of a fresh template: a
