@@ -35,6 +35,8 @@ import { type AdminSurface, guardAdmin } from '../features/operations/admin-acce
 import { eventRoutes } from '../features/operations/events/routes.ts';
 import { listRoutes } from '../features/operations/expiring/routes.ts';
 import { createLists } from '../features/operations/expiring/service.ts';
+import { flowReplayRoutes } from '../features/operations/flow-replay/routes.ts';
+import { createFlowReplays } from '../features/operations/flow-replay/service.ts';
 import { holdRoutes } from '../features/operations/holds/routes.ts';
 import { monitoringAdminRoutes } from '../features/operations/monitoring/admin-routes.ts';
 import { countRequests } from '../features/operations/monitoring/routes.ts';
@@ -180,6 +182,7 @@ function mountUsers(admin: FastifyInstance, deps: Operations): void {
 function mountInsight(admin: FastifyInstance, deps: Operations): void {
   const may = createMay(deps);
   signInReportRoutes(admin, { ...deps, may, reports: createSignInReports(deps) });
+  flowReplayRoutes(admin, { may, replays: createFlowReplays(deps) });
   tokenPreviewRoutes(admin, { may, previews: createTokenPreviews(deps) });
   searchRoutes(admin, createSearch(deps));
   listRoutes(admin, { ...deps, may, lists: createLists(deps) });

@@ -1,6 +1,7 @@
 // Why a user can or can't sign in, and which steps a sign-in would take. Nothing is written. Specification 2.1, 2.3;
 // decisions "Sign-in report".
 import { z } from 'zod';
+import { ExecutionInput, MAX_EXECUTIONS } from './flows.ts';
 import { EpochMs, Id, name, RealmName, text } from './names.ts';
 import { RiskReason } from './risk.ts';
 import { route } from './route.ts';
@@ -45,7 +46,7 @@ export type SignInStep = z.infer<typeof SignInStep>;
 
 export const SignInPath = z
   .object({
-    flow: z.string().describe('The alias of the flow'),
+    flow: z.string().describe('The alias of the flow; of an unsaved tree the `flow` of the request, or empty'),
     boundBy: z.enum(['realm', 'client', 'request']).describe('What chose the flow'),
     steps: z.array(SignInStep).describe('In order; each step is taken as passed before the next'),
     ends: z.enum(['signed-in', 'refused', 'stuck']).describe('`stuck`: the user can’t do the last of the steps'),
@@ -163,4 +164,40 @@ export const simulateSignIn = route({
   query: SignInSituation,
   response: SignInSimulation,
   problems: ['not-found'],
+});
+
+const level = z.int().min(0).max(9);
+export const UnsavedSituation = z.strictObject({
+  ...SignInSituation.pick({ clientId: true, ipAddress: true, riskBand: true }).shape,
+  executions: z.array(ExecutionInput).max(MAX_EXECUTIONS).describe('The tree, as PUT of a flow takes it'),
+  flow: name(255).optional().describe('The alias of the flow of which the tree is an edit'),
+  level: level.default(0).describe('The level of assurance that the application asks for; 0: any'),
+  deviceKnown: z.boolean().default(true).describe('Whether the user has signed in with this browser before'),
+  proven: z
+    .array(name(100))
+    .max(20)
+    .default([])
+    .describe('Ids of authenticators that a session of the user has proven already'),
+});
+
+export const simulateUnsavedFlow = route({
+  method: 'POST',
+  path: `${at}/sign-in-simulation`,
+  operationId: 'simulateUnsavedFlow',
+  tag,
+  summary: 'Which steps a tree that is not saved would ask a user for in a situation',
+  description:
+    'As the simulation of a saved flow. A tree that PUT would refuse is refused with the same faults. A condition on an attribute that the user profile hides from administrators must be in the saved flow `flow` already. Needs `users:read` for the user besides.',
+  permission: 'flows:read',
+  params: ByUser,
+  body: UnsavedSituation,
+  example: {
+    executions: [
+      { authenticatorId: 'username-password', requirement: 'REQUIRED' },
+      { authenticatorId: 'otp', requirement: 'REQUIRED' },
+    ],
+  },
+  response: SignInSimulation,
+  problems: ['not-found'],
+  recordsNothing: true,
 });

@@ -4,13 +4,13 @@
 
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
-import type { Authenticator, Execution, Flow, TreeInput } from '../../../contract/flows.ts';
+import type { Authenticator, Execution, ExecutionInput, Flow, TreeInput } from '../../../contract/flows.ts';
 import { inEnglish } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import type { Expect } from '../../../http/etag.ts';
-import { isFirstAlone } from './first-steps.ts';
+import { isFirstAlone, separateFirstSteps } from './first-steps.ts';
 import * as store from './store.ts';
 import {
   type AuthenticatorEntry,
@@ -129,6 +129,17 @@ export function createFlows({ sql, transact, settings, trees, registry, newId }:
     },
     tree: async (realm: string, alias: string): Promise<TreeNode[] | undefined> =>
       (await trees.get(realm, alias))?.rest,
+
+    /**
+     * A tree that is not saved, as sign-ins would use it, and each execution's place in the request. @throws Problem
+     * `invalid-request` with the faults for which {@link save} would refuse it
+     */
+    unsaved(executions: readonly ExecutionInput[]): { tree: TreeNode[]; paths: ReadonlyMap<string, string> } {
+      const read = rowsOf(executions, { newId, registry });
+      const errors = 'errors' in read ? read.errors : validateTree(read.rows, registry, read.paths);
+      if ('errors' in read || errors.length > 0) throw refused(errors);
+      return { tree: separateFirstSteps(nest(read.rows)).rest, paths: read.paths };
+    },
 
     list: async (
       realm: string,

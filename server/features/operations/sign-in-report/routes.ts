@@ -1,7 +1,7 @@
 // Binds the routes of contract/sign-in-report.ts. They check the further rights: a named client, a named flow, past attempts.
 
 import type { FastifyInstance } from 'fastify';
-import { getSignInReport, simulateSignIn } from '../../../contract/sign-in-report.ts';
+import { getSignInReport, simulateSignIn, simulateUnsavedFlow } from '../../../contract/sign-in-report.ts';
 import { NIL_ID } from '../../../crypto/ids.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
@@ -33,5 +33,12 @@ export function signInReportRoutes(app: FastifyInstance, { reports, may, clients
       await may.require(request, realm, 'clients:read', await clientNamed(realm, query.clientId));
     if (query.flow !== undefined) await may.require(request, realm, 'flows:read');
     return reports.simulate(realm, userId, query);
+  });
+
+  bind(app, simulateUnsavedFlow, async ({ params: { realm, userId }, body, request }) => {
+    await may.require(request, realm, 'users:read', { user: userId });
+    if (body.clientId !== undefined)
+      await may.require(request, realm, 'clients:read', await clientNamed(realm, body.clientId));
+    return reports.simulateUnsaved(realm, userId, body);
   });
 }

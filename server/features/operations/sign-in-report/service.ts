@@ -3,7 +3,6 @@
 // Implements: decisions "Sign-in report".
 
 import { z } from 'zod';
-import { inEnglish } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { RiskReason } from '../../../contract/risk.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -14,7 +13,7 @@ import type {
   SignInReport,
   SignInSimulation,
   SignInSituation,
-  SignInStep,
+  UnsavedSituation,
 } from '../../../contract/sign-in-report.ts';
 import type { Lockout } from '../../../contract/user-access.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -25,17 +24,20 @@ import type { AuthenticatorRecord } from '../../authentication/authenticators/au
 import type { Risk } from '../../authentication/risk/score.ts';
 import type { RiskService } from '../../authentication/risk/service.ts';
 import { createJudge, dueActions } from '../../authentication/sign-in/judge.ts';
-import { type Path, type PathStep, pathOf } from '../../authentication/sign-in/path.ts';
+import { type Path, pathOf } from '../../authentication/sign-in/path.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Flows } from '../../configuration/flows/service.ts';
+import type { TreeNode } from '../../configuration/flows/tree.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
+import { createProbes } from './probes.ts';
+import { createSteps } from './steps.ts';
 import * as store from './store.ts';
-import { actionWords, attemptWords, findingWords, missingWords, refusalWords } from './words.ts';
+import { attemptWords, findingWords } from './words.ts';
 
 export interface SignInReportDeps {
   sql: Sql;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  flows: Pick<Flows, 'treeFor' | 'tree'>;
+  flows: Pick<Flows, 'treeFor' | 'tree' | 'unsaved'>;
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
   registry: readonly AuthenticatorRecord[];
   factors: Factors;
@@ -48,6 +50,12 @@ export interface SignInReportDeps {
 }
 
 type Wanted = z.output<typeof SignInSituation>;
+/** A situation, with the tree that decides it if it is not a saved one. */
+interface Situation extends Omit<Wanted, 'proven'> {
+  proven: readonly string[];
+  unsaved?: readonly TreeNode[] | undefined;
+}
+const idsIn = (text: string): string[] => text.split(',').flatMap((id) => id.trim() || []);
 const missing = (what: string) => new Problem('not-found', `There is no such ${what}`);
 const StoredRisk = z.object({
   score: z.number(),
@@ -84,8 +92,8 @@ const BANDS = { low: 'riskLowAction', medium: 'riskMediumAction', high: 'riskHig
 export function createSignInReports(deps: SignInReportDeps) {
   const { sql, settings, flows, clients, registry, factors, credentials, federation, risk, sends, now } = deps;
   const judge = createJudge(deps);
-  const records = new Map(registry.map((entry) => [entry.id, entry]));
-  const nameOf = (id: string): string => inEnglish(records.get(id)?.displayName ?? id);
+  const { ability, shownPath } = createSteps(registry);
+  const refuseProbes = createProbes({ sql, registry });
 
   async function userOf(realm: string, userId: string) {
     const [user, standing] = await Promise.all([
@@ -98,57 +106,15 @@ export function createSignInReports(deps: SignInReportDeps) {
       EMAIL: EMAIL !== null && (await sends(realm, 'EMAIL')) ? EMAIL : null,
       SMS: SMS !== null && (await sends(realm, 'SMS')) ? SMS : null,
     };
-    return { user, standing: { ...standing, reach }, keeper: await federation.source.keeperOf(realm, userId) };
+    const keeper = await federation.source.keeperOf(realm, userId);
+    return { user, standing: { ...standing, reach }, keeper, providers: user.providers, reported: user.reported };
   }
   type Loaded = Awaited<ReturnType<typeof userOf>>;
 
-  /** Whether the user has what an authenticator asks for. */
-  const ability =
-    ({ user, standing, keeper }: Loaded) =>
-    (authenticatorId: string, { provider }: Record<string, unknown>): boolean => {
-      const record = records.get(authenticatorId);
-      if (record?.category !== 'METHOD') return false;
-      if (record.credential?.type === 'password')
-        return keeper !== undefined || (standing.types.includes('password') && !user.reported);
-      if (authenticatorId === 'idp-redirect')
-        return provider === undefined ? user.providers.length > 0 : user.providers.includes(String(provider));
-      return record.availableTo?.(standing) ?? standing.types.includes(record.credential?.type ?? '');
-    };
-
-  function stepOf({ kind, authenticatorId, action, able, others }: PathStep): SignInStep {
-    const ways = others.map((way) => ({ ...way, displayName: nameOf(way.authenticatorId) }));
-    const instead = ways.filter((way) => way.able).map(({ displayName }) => displayName);
-    const name = authenticatorId === null ? '' : nameOf(authenticatorId);
-    const can = kind === 'set-up' ? `The user sets it up: ${name}` : able ? `The user can do this: ${name}` : undefined;
-    return {
-      kind,
-      authenticatorId,
-      action,
-      displayName: authenticatorId === null ? String(action) : name,
-      able: able || instead.length > 0,
-      message:
-        action !== null
-          ? actionWords(action)
-          : (can ??
-            `${missingWords(authenticatorId ?? '')}${instead.length > 0 ? `; instead: ${instead.join(', ')}` : ''}`),
-      others: ways,
-    };
-  }
-
-  function shownPath(path: Path, flow: string, boundBy: SignInPath['boundBy']): SignInPath {
-    const message =
-      path.ends === 'signed-in'
-        ? 'The user is signed in'
-        : path.ends === 'refused'
-          ? refusalWords[path.because]
-          : missingWords(path.steps.at(-1)?.authenticatorId ?? '');
-    const level = path.ends === 'signed-in' ? path.level : null;
-    return { flow, boundBy, steps: path.steps.map(stepOf), ends: path.ends, level, message };
-  }
-
-  async function flowFor(realm: string, { clientId, flow }: Pick<Wanted, 'clientId' | 'flow'>) {
+  async function flowFor(realm: string, { clientId, flow, unsaved }: Pick<Situation, 'clientId' | 'flow' | 'unsaved'>) {
     const client = clientId === undefined ? undefined : await clients.view(realm, clientId);
     if (clientId !== undefined && !client) throw missing('client');
+    if (unsaved) return { tree: unsaved, alias: flow ?? '', boundBy: 'request' as const };
     if (flow !== undefined) {
       const tree = await flows.tree(realm, flow);
       if (!tree) throw missing('flow');
@@ -170,16 +136,15 @@ export function createSignInReports(deps: SignInReportDeps) {
     userId: string,
     loaded: Loaded,
     {
-      situation: { clientId, flow, level, ipAddress, deviceKnown, proven },
+      situation: { clientId, flow, unsaved, level, ipAddress, deviceKnown, proven },
       risk: found,
-    }: { situation: Wanted; risk: Pick<Risk, 'action' | 'band'> | undefined },
+    }: { situation: Situation; risk: Pick<Risk, 'action' | 'band'> | undefined },
   ) {
     const policy = await settingsOf(realm);
-    const { tree, alias, boundBy } = await flowFor(realm, { clientId, flow });
+    const { tree, alias, boundBy } = await flowFor(realm, { clientId, flow, unsaved });
     const row = await readPersonRow(sql, realm, userId);
     const at = now();
-    const ids = (proven ?? '').split(',').map((id) => id.trim());
-    const before = ids.flatMap((id): Factor[] => (id === '' ? [] : [{ authenticator: id, at: at.getTime() }]));
+    const before = proven.map((id): Factor => ({ authenticator: id, at: at.getTime() }));
     const path = pathOf(
       { judge, factors, registry },
       { tree, settings: policy, requiredLevel: level },
@@ -200,6 +165,25 @@ export function createSignInReports(deps: SignInReportDeps) {
     return { path, shown: shownPath(path, alias, boundBy) };
   }
 
+  async function simulate(realm: string, userId: string, situation: Situation): Promise<SignInSimulation> {
+    const loaded = await userOf(realm, userId);
+    const policy = await settingsOf(realm);
+    const { riskBand: band, ipAddress: address, deviceKnown } = situation;
+    if (!policy.riskPolicyEnabled || band !== undefined) {
+      const given = policy.riskPolicyEnabled && band ? { band, action: policy[BANDS[band]] } : undefined;
+      return { path: (await walk(realm, userId, loaded, { situation, risk: given })).shown, risk: null };
+    }
+    const some = deviceKnown || (await risk.hasKnownDevice(realm, userId));
+    const found = await risk.assess(realm, policy, userId, {
+      address,
+      where: { country: undefined, place: undefined },
+      signals: [],
+      deviceKnown: some ? deviceKnown : undefined,
+    });
+    const { shown } = await walk(realm, userId, loaded, { situation, risk: found });
+    return { path: shown, risk: shownRisk(found) };
+  }
+
   return {
     /** @param attempts how many of the last attempts; null: the caller may not see them */
     async report(
@@ -211,7 +195,7 @@ export function createSignInReports(deps: SignInReportDeps) {
       const { user, standing } = loaded;
       const policy = await settingsOf(realm);
       const lock = await credentials.lockout(realm, userId);
-      const situation = { clientId, level: 0, deviceKnown: true };
+      const situation = { clientId, level: 0, deviceKnown: true, proven: [] };
       const { path, shown } = await walk(realm, userId, loaded, { situation, risk: undefined });
       const rows = attempts === null ? null : await store.lastAttempts(sql, realm, userId, attempts);
       const obstacles = obstaclesOf(loaded, lock, path, shown);
@@ -228,23 +212,20 @@ export function createSignInReports(deps: SignInReportDeps) {
       };
     },
 
-    async simulate(realm: string, userId: string, situation: Wanted): Promise<SignInSimulation> {
-      const loaded = await userOf(realm, userId);
-      const policy = await settingsOf(realm);
-      const { riskBand: band, ipAddress: address, deviceKnown } = situation;
-      if (!policy.riskPolicyEnabled || band !== undefined) {
-        const given = policy.riskPolicyEnabled && band ? { band, action: policy[BANDS[band]] } : undefined;
-        return { path: (await walk(realm, userId, loaded, { situation, risk: given })).shown, risk: null };
-      }
-      const some = deviceKnown || (await risk.hasKnownDevice(realm, userId));
-      const found = await risk.assess(realm, policy, userId, {
-        address,
-        where: { country: undefined, place: undefined },
-        signals: [],
-        deviceKnown: some ? deviceKnown : undefined,
-      });
-      const { shown } = await walk(realm, userId, loaded, { situation, risk: found });
-      return { path: shown, risk: shownRisk(found) };
+    simulate: (realm: string, userId: string, { proven, ...wanted }: Wanted): Promise<SignInSimulation> =>
+      simulate(realm, userId, { ...wanted, proven: idsIn(proven ?? '') }),
+
+    /** As {@link simulate}, for a tree that is not saved. */
+    async simulateUnsaved(
+      realm: string,
+      userId: string,
+      { executions, ...wanted }: z.output<typeof UnsavedSituation>,
+    ): Promise<SignInSimulation> {
+      const saved = wanted.flow === undefined ? [] : await flows.tree(realm, wanted.flow);
+      if (!saved) throw missing('flow');
+      const unsaved = flows.unsaved(executions);
+      await refuseProbes(realm, unsaved, { saved, seesUsers: true });
+      return simulate(realm, userId, { ...wanted, unsaved: unsaved.tree });
     },
   };
 }
