@@ -12,6 +12,7 @@ import { registerDescribe } from './commands/describe.ts';
 import { registerDiff } from './commands/diff.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerExport } from './commands/export.ts';
+import { registerFlow } from './commands/flow.ts';
 import { registerGet } from './commands/get.ts';
 import { registerHistory, registerUndo } from './commands/history.ts';
 import { registerHold, registerUnhold } from './commands/holds.ts';
@@ -46,6 +47,7 @@ const groups: [string, Register[]][] = [
       registerDescribe,
       registerWhy,
       registerPreview,
+      registerFlow,
       registerEvents,
       registerStatistics,
       registerStatus,

@@ -7,10 +7,12 @@ import {
   type SignInPath,
   type SignInReport,
   simulateSignIn,
+  simulateUnsavedFlow,
 } from '../../server/contract/sign-in-report.ts';
 import { text, time, yes } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { Refused } from '../faults.ts';
+import { stepsInFile } from '../flow-file.ts';
 import { addOutput, type Format, paint, plain, print } from '../output.ts';
 import { users } from '../run-time-kinds.ts';
 
@@ -20,6 +22,7 @@ interface Options {
   client?: string;
   attempts: string;
   flow?: string;
+  file?: string;
   address?: string;
   newBrowser?: true;
   risk?: 'low' | 'medium' | 'high';
@@ -33,6 +36,7 @@ export const registerWhy: Register = (program, cli) => {
     .option('--client <client>', 'a sign-in to this application')
     .option('--attempts <n>', 'how many of the last attempts', '10')
     .option('--flow <alias>', 'as if this flow were bound')
+    .option('-f, --file <file>', 'as if the flow were saved with the steps of this file: a Flow manifest, a realm document')
     .option('--address <address>', 'the situation: from this address')
     .option('--new-browser', 'the situation: in a browser that the user has not signed in with')
     .addOption(new Option('--risk <band>', 'the situation: of this risk').choices(['low', 'medium', 'high']))
@@ -44,6 +48,7 @@ export const registerWhy: Register = (program, cli) => {
     'realmctl why user ana -r acme --client web -o yaml',
     'realmctl why user ana -r acme --new-browser --risk high',
     'realmctl why user ana -r acme --flow browser-with-passkeys --address 192.0.2.7',
+    'realmctl why user ana -r acme --flow browser -f flow.yaml',
   );
 };
 
@@ -54,17 +59,25 @@ async function whyUser(cli: Cli, word: string, options: Options): Promise<void> 
   const found = await users.find({ connection, realm, signal: cli.signal }, word);
   const params = { realm, userId: String(Reflect.get(found.value, 'id')) };
   const { client: clientId, flow, address: ipAddress, newBrowser, risk: riskBand, level } = options;
-  const situated = [flow, ipAddress, newBrowser, riskBand, level].some((one) => one !== undefined);
+  const { file } = options;
+  const known = newBrowser === undefined;
+  const asked = level === undefined ? {} : { level: numberOf('--level', level) };
+  const situated = [flow, file, ipAddress, newBrowser, riskBand, level].some((one) => one !== undefined);
   if (situated) {
-    const query = {
-      clientId,
-      flow,
-      ipAddress,
-      riskBand,
-      deviceKnown: String(newBrowser === undefined),
-      ...(level !== undefined && { level: numberOf('--level', level) }),
-    };
-    const { body: simulated } = await client.call(simulateSignIn, { params, query, signal: cli.signal });
+    if (file !== undefined && flow === undefined) throw new Refused('which flow has these steps?', 'Name it by --flow.');
+    const situation = { clientId, flow, ipAddress, riskBand, ...asked };
+    const { body: simulated } =
+      file === undefined || flow === undefined
+        ? await client.call(simulateSignIn, {
+            params,
+            query: { ...situation, deviceKnown: String(known) },
+            signal: cli.signal,
+          })
+        : await client.call(simulateUnsavedFlow, {
+            params,
+            body: { ...situation, deviceKnown: known, executions: await stepsInFile(cli.io, file, flow) },
+            signal: cli.signal,
+          });
     if (!simulated) throw new Refused('the server answered nothing');
     const lines = () => [`${found.name} in this situation`, ...riskLines(simulated.risk), ...pathLines(simulated.path)];
     print(cli.io, options.output, { value: simulated, table: () => lines().map(plain).join('\n') });

@@ -51,6 +51,22 @@ export function useRead<R extends AnyRoute>(
   });
 }
 
+/** As {@link useRead}, for a POST that only reads: its body is part of the question. It is asked once, or again on purpose. */
+export function useAsked<R extends AnyRoute>(
+  route: R,
+  input: InputOf<R>,
+  { enabled = true, keep = false }: { enabled?: boolean; keep?: boolean } = {},
+): Read<R> {
+  return useQuery<ConsoleAnswer<OutputOf<R>>, ServerProblem>({
+    queryKey: [...keyOf(route, input), Object(input).body],
+    queryFn: ({ signal }) => call(route, { ...input, signal }),
+    enabled,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    ...(keep && { placeholderData: keepPreviousData }),
+  });
+}
+
 export type Write<R extends AnyRoute> = UseMutationResult<ConsoleAnswer<OutputOf<R>>, ServerProblem, InputOf<R>>;
 
 /** A write; afterwards all that was read in its realm, or without one, is read anew where a page shows it. */

@@ -13,6 +13,7 @@ import type * as directorySyncsContract from '../../server/contract/directory-sy
 import type * as enrolmentLinksContract from '../../server/contract/enrolment-links.ts';
 import type * as eventsContract from '../../server/contract/events.ts';
 import type * as expiringContract from '../../server/contract/expiring.ts';
+import type * as flowReplayContract from '../../server/contract/flow-replay.ts';
 import type * as flowsContract from '../../server/contract/flows.ts';
 import type * as gdprContract from '../../server/contract/gdpr.ts';
 import type * as groupsContract from '../../server/contract/groups.ts';
@@ -144,6 +145,7 @@ export const listEvents = /* @__PURE__ */ light<typeof eventsContract.listEvents
 export const verifyEvents = /* @__PURE__ */ light<typeof eventsContract.verifyEvents>('GET', '/admin/realms/:realm/events/verify', 'events:read');
 export const listExpiring = /* @__PURE__ */ light<typeof expiringContract.listExpiring>('GET', '/admin/realms/:realm/expiring', null);
 export const listUnusedClients = /* @__PURE__ */ light<typeof expiringContract.listUnusedClients>('GET', '/admin/realms/:realm/unused-clients', 'clients:read', { reach: true });
+export const replayFlow = /* @__PURE__ */ light<typeof flowReplayContract.replayFlow>('POST', '/admin/realms/:realm/flows/:alias/replay', 'flows:read');
 export const createFlow = /* @__PURE__ */ light<typeof flowsContract.createFlow>('POST', '/admin/realms/:realm/flows', 'flows:write');
 export const deleteFlow = /* @__PURE__ */ light<typeof flowsContract.deleteFlow>('DELETE', '/admin/realms/:realm/flows/:alias', 'flows:write');
 export const getBrowserFlow = /* @__PURE__ */ light<typeof flowsContract.getBrowserFlow>('GET', '/admin/realms/:realm/flow', 'flows:read');
@@ -274,6 +276,7 @@ export const getSettings = /* @__PURE__ */ light<typeof settingsContract.getSett
 export const putSettings = /* @__PURE__ */ light<typeof settingsContract.putSettings>('PUT', '/admin/realms/:realm/settings', 'settings:write');
 export const getSignInReport = /* @__PURE__ */ light<typeof signInReportContract.getSignInReport>('GET', '/admin/realms/:realm/users/:userId/sign-in-report', 'users:read', { reach: true });
 export const simulateSignIn = /* @__PURE__ */ light<typeof signInReportContract.simulateSignIn>('GET', '/admin/realms/:realm/users/:userId/sign-in-simulation', 'users:read', { reach: true });
+export const simulateUnsavedFlow = /* @__PURE__ */ light<typeof signInReportContract.simulateUnsavedFlow>('POST', '/admin/realms/:realm/users/:userId/sign-in-simulation', 'flows:read');
 export const getClientStatistics = /* @__PURE__ */ light<typeof statisticsContract.getClientStatistics>('GET', '/admin/realms/:realm/statistics/clients', 'events:read');
 export const getCounts = /* @__PURE__ */ light<typeof statisticsContract.getCounts>('GET', '/admin/realms/:realm/statistics/counts', null);
 export const getStatistics = /* @__PURE__ */ light<typeof statisticsContract.getStatistics>('GET', '/admin/realms/:realm/statistics', 'events:read');

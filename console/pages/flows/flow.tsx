@@ -30,6 +30,7 @@ import { BindingBadge, UsedBy } from './used-by.tsx';
 import type { Registry } from './words.ts';
 
 const Delete = lazy(() => import('../../kinds/delete.tsx'));
+const Replay = lazy(() => import('./replay.tsx'));
 const Merge = lazy(() => import('../../kinds/merge.tsx'));
 type Flow = OutputOf<typeof getFlow>;
 
@@ -244,7 +245,16 @@ function Loaded({
                 {
                   id: 'try',
                   label: 'Who signs in how',
-                  content: () => <Simulation realm={realm} alias={alias} isChanged={isChanged} />,
+                  content: () => <Simulation realm={realm} alias={alias} edited={isChanged ? steps : undefined} />,
+                },
+              ]
+            : []),
+          ...(may(realm, 'events:read')
+            ? [
+                {
+                  id: 'replay',
+                  label: 'Replay',
+                  content: () => <Replay realm={realm} alias={alias} edited={isChanged ? steps : undefined} />,
                 },
               ]
             : []),

@@ -1,7 +1,7 @@
-// "Who signs in how": the steps that the saved flow would ask a user for in a situation. The situation is in the address.
-import { useRead } from '../../api/queries.ts';
+// "Who signs in how": the steps that the flow, as it is edited, would ask a user for in a situation. The situation is in the address.
+import { useAsked, useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { simulateSignIn } from '../../generated/routes.ts';
+import { simulateSignIn, simulateUnsavedFlow } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
@@ -12,9 +12,18 @@ import { useLater } from '../../ui/later.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Empty, Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import { PathPanel, RiskFindings } from '../sign-in/path.tsx';
-import { SituationFields, situationFilters, situationOf, situationQuery } from '../sign-in/situation.tsx';
+import {
+  isOfSituation,
+  SituationFields,
+  situationBody,
+  situationFilters,
+  situationOf,
+  situationQuery,
+} from '../sign-in/situation.tsx';
+import { bodyOf, type Tree } from './tree-model.ts';
 
-export function Simulation({ realm, alias, isChanged }: { realm: string; alias: string; isChanged: boolean }) {
+/** @param edited the steps, if they differ from the saved ones */
+export function Simulation({ realm, alias, edited }: { realm: string; alias: string; edited: Tree | undefined }) {
   const may = useMay();
   const filters = useFilters();
   const userId = filters.get('user') || null;
@@ -22,22 +31,24 @@ export function Simulation({ realm, alias, isChanged }: { realm: string; alias: 
   const situation = situationOf(filters);
   const ipAddress = useLater(situation.ipAddress);
   const params = { realm, userId: userId ?? '' };
-  const query = {
-    flow: alias,
-    ...(clientId !== null && { clientId }),
-    ...situationQuery({ ...situation, ipAddress }),
-  };
-  const simulation = useRead(simulateSignIn, { params, query }, { enabled: userId !== null, keep: true });
+  const named = { flow: alias, ...(clientId !== null && { clientId }) };
+  const query = { ...named, ...situationQuery({ ...situation, ipAddress }) };
+  const body = { ...named, ...situationBody({ ...situation, ipAddress }), executions: bodyOf(edited ?? []) };
+  const isChosen = userId !== null;
+  const ofSaved = useRead(simulateSignIn, { params, query }, { enabled: isChosen && !edited, keep: true });
+  const ofEdited = useAsked(simulateUnsavedFlow, { params, body }, { enabled: isChosen && !!edited, keep: true });
+  const simulation = edited ? ofEdited : ofSaved;
+  const curl = () =>
+    edited ? curlOf(simulateUnsavedFlow, params, body) : curlOf(simulateSignIn, params, undefined, query);
   const found = simulation.data?.body;
   const faults = faultsOf(simulation.error);
+  const isShownAtField = faults.size > 0 && [...faults.keys()].every(isOfSituation);
   return (
     <div className="flow-split">
       <Panel
         title="Situation"
         actions={
-          userId !== null && (
-            <AsCommand quiet commands={() => ({ curl: curlOf(simulateSignIn, params, undefined, query) })} />
-          )
+          isChosen && <AsCommand quiet commands={() => ({ curl: curl() })} />
         }
       >
         <div className="stack">
@@ -60,8 +71,8 @@ export function Simulation({ realm, alias, isChanged }: { realm: string; alias: 
         </div>
       </Panel>
       <div className="stack" aria-live="polite">
-        {isChanged && <Note tone="warn">This simulates the saved flow. Your edits count once they are saved.</Note>}
-        {userId === null ? (
+        {edited && <Note>This simulates the steps as you edited them. They are not saved.</Note>}
+        {!isChosen ? (
           <Panel plain>
             <Empty icon="user" title="Choose a user">
               <p>
@@ -71,7 +82,7 @@ export function Simulation({ realm, alias, isChanged }: { realm: string; alias: 
             </Empty>
           </Panel>
         ) : simulation.error ? (
-          faults.size === 0 && <ProblemNote problem={simulation.error} retry={() => void simulation.refetch()} />
+          !isShownAtField && <ProblemNote problem={simulation.error} retry={() => void simulation.refetch()} />
         ) : !found ? (
           <Loading lines={5} />
         ) : (

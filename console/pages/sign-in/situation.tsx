@@ -42,6 +42,15 @@ export const situationQuery = ({ ipAddress, riskBand, level, isNewBrowser }: Sit
   ...(isNewBrowser && { deviceKnown: 'false' }),
 });
 
+/** The body of `POST …/sign-in-simulation`. */
+export const situationBody = ({ isNewBrowser, ...situation }: Situation) => ({
+  ...situationQuery({ ...situation, isNewBrowser: false }),
+  ...(isNewBrowser && { deviceKnown: false }),
+});
+
+/** The faults that these fields show. */
+export const isOfSituation = (path: string): boolean => /^(body\.|query\.)?(ipAddress|level)$/.test(path);
+
 export function SituationFields({
   value,
   onChange,
