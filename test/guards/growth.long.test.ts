@@ -218,6 +218,31 @@ test('two filters of the audit log together', async () => {
       await get(`/admin/realms/${REALM}/events?${new URLSearchParams({ limit: '20', ...query })}`);
 }, 600_000);
 
+test('a replay of sign-ins against an edited flow reads the users of many at once', async () => {
+  const url = `/admin/realms/${REALM}/flows/browser/replay`;
+  const tree = [
+    { authenticatorId: 'username-password', requirement: 'REQUIRED' },
+    {
+      requirement: 'CONDITIONAL',
+      executions: [
+        { authenticatorId: 'role', requirement: 'REQUIRED', config: { roles: ['grown'] } },
+        { authenticatorId: 'otp', requirement: 'REQUIRED' },
+      ],
+    },
+  ];
+  const bodies = [{}, { executions: tree }, { executions: tree, signIns: 'all', from: Date.now() - 30 * 86_400_000 }];
+  for (const body of bodies) {
+    asking = `POST ${url} ${JSON.stringify(body)}`;
+    const { statusCode, body: answer } = await watched.app.http.inject({
+      method: 'POST',
+      url,
+      headers: { ...as, 'content-type': 'application/json' },
+      payload: JSON.stringify(body),
+    });
+    expect(statusCode, answer.slice(0, 300)).toBe(200);
+  }
+}, 600_000);
+
 test('what people and applications do, from signing in to signing out', async () => {
   asking = 'making people';
   const api = watched.admin;

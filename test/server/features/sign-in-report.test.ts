@@ -2,13 +2,15 @@
 // Does not own: the engine's cases (engine.unit.test.ts), locks (users.access.test.ts), the score (risk.unit.test.ts).
 // Implements: decisions "Sign-in report".
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { z } from 'zod';
 import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putFlow } from '../../../server/contract/flows.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { getSignInReport, simulateSignIn } from '../../../server/contract/sign-in-report.ts';
+import { getSignInReport, simulateSignIn, simulateUnsavedFlow, type UnsavedSituation } from '../../../server/contract/sign-in-report.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
+import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { listUsers, putRequiredActions, putUser, setPassword } from '../../../server/contract/users.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
@@ -158,6 +160,42 @@ test('the simulation takes the address, the browser and the risk of the situatio
   expect(stepsOf((await simulate({ ipAddress: '192.0.2.1' })).path)).toEqual(['proof username-password', 'set-up otp']);
 });
 
+test('a tree that is not saved is simulated by the same engine, with its faults and without guesses', async () => {
+  const password = { authenticatorId: 'username-password', requirement: 'REQUIRED' as const };
+  const otp = { authenticatorId: 'otp', requirement: 'REQUIRED' as const };
+  const unsaved = async (body: z.input<typeof UnsavedSituation>) =>
+    (await server.admin.call(simulateUnsavedFlow, { params: { realm, userId: alice }, body })).body;
+  expect(stepsOf((await simulate()).path)).toEqual(['proof username-password']);
+  const found = await unsaved({ flow: 'browser', executions: [password, otp] });
+  expect(found?.path).toMatchObject({ flow: 'browser', boundBy: 'request', ends: 'signed-in', level: 2 });
+  expect(stepsOf(found?.path ?? { steps: [] })).toEqual(['proof username-password', 'set-up otp']);
+  const inside = {
+    requirement: 'CONDITIONAL' as const,
+    executions: [
+      { authenticatorId: 'network', requirement: 'REQUIRED' as const, config: { networks: ['10.0.0.0/8'] } },
+      otp,
+    ],
+  };
+  const executions = [password, inside];
+  expect((await unsaved({ executions, ipAddress: '10.1.2.3' }))?.path.steps).toHaveLength(2);
+  expect((await unsaved({ executions, ipAddress: '192.0.2.1' }))?.path.steps).toHaveLength(1);
+  await expect(unsaved({ executions: [otp] })).rejects.toMatchObject({
+    status: 400,
+    problem: { errors: [{ path: 'executions[0]' }] },
+  });
+  await expect(unsaved({ executions, flow: 'nothing' })).rejects.toMatchObject({ status: 404 });
+  await expect(unsaved({ executions, clientId: 'nothing' })).rejects.toMatchObject({ status: 404 });
+  const salary = { name: 'salary', view: [], edit: [] };
+  await server.admin.call(putUserProfile, { params: { realm }, body: { attributes: [salary] } });
+  const guess = { authenticatorId: 'attribute', requirement: 'REQUIRED' as const, config: { attribute: 'salary' } };
+  await expect(
+    unsaved({ executions: [password, { requirement: 'CONDITIONAL', executions: [guess, otp] }] }),
+  ).rejects.toMatchObject({
+    status: 400,
+    problem: { errors: [{ path: 'executions[1].executions[0].config.attribute' }] },
+  });
+});
+
 test('nothing is written: no event, no failure, no device', async () => {
   const count = async () => (await server.admin.call(listEvents, { params: { realm } })).body?.length;
   const before = await count();
@@ -206,6 +244,10 @@ test('who administers one group sees its members’ reports, no other’s, and n
   // a client that exists, and one that doesn't
   for (const clientId of ['spa', 'nothing'])
     await expect(report({ clientId }, plain, sal)).rejects.toMatchObject(forbidden);
+  const executions = [{ authenticatorId: 'username-password', requirement: 'REQUIRED' as const }];
+  await expect(
+    plain.call(simulateUnsavedFlow, { params: { realm, userId: sal ?? '' }, body: { executions } }),
+  ).rejects.toMatchObject(forbidden);
   const query = { flow: 'browser' };
   await expect(plain.call(simulateSignIn, { params: { realm, userId: sal ?? '' }, query })).rejects.toMatchObject(
     forbidden,
