@@ -102,6 +102,7 @@ const how: Record<string, [begins: string, how: string][]> = {
   'docs/insight.md': [
     ['realmctl why user ana@example.com', 'test/server/features/sign-in-report.test.ts'],
     ['realmctl why user ana -r acme --new-browser', 'test/server/features/sign-in-report.test.ts'],
+    ['realmctl get flow browser', 'test/server/features/flow-replay.test.ts'],
     ['realmctl preview token', 'test/server/features/token-preview.test.ts'],
     ['realmctl search', 'test/server/features/search.test.ts'],
     ['realmctl get expiring', 'test/server/features/search.test.ts'],

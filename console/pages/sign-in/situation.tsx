@@ -34,18 +34,20 @@ export const situationFilters = ({ ipAddress, riskBand, level, isNewBrowser }: S
   browser: isNewBrowser ? 'new' : null,
 });
 
-/** The query of `GET …/sign-in-simulation`. */
-export const situationQuery = ({ ipAddress, riskBand, level, isNewBrowser }: Situation) => ({
+const given = ({ ipAddress, riskBand, level }: Situation) => ({
   ...(ipAddress.trim() !== '' && { ipAddress: ipAddress.trim() }),
   ...(riskBand !== null && { riskBand }),
   ...(level > 0 && { level }),
-  ...(isNewBrowser && { deviceKnown: 'false' }),
 });
-
+/** The query of `GET …/sign-in-simulation`. */
+export const situationQuery = (situation: Situation) => ({
+  ...given(situation),
+  ...(situation.isNewBrowser && { deviceKnown: 'false' }),
+});
 /** The body of `POST …/sign-in-simulation`. */
-export const situationBody = ({ isNewBrowser, ...situation }: Situation) => ({
-  ...situationQuery({ ...situation, isNewBrowser: false }),
-  ...(isNewBrowser && { deviceKnown: false }),
+export const situationBody = (situation: Situation) => ({
+  ...given(situation),
+  ...(situation.isNewBrowser && { deviceKnown: false }),
 });
 
 /** The faults that these fields show. */

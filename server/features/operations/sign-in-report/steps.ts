@@ -6,7 +6,7 @@ import type { AuthenticatorRecord } from '../../authentication/authenticators/au
 import type { Path, PathStep } from '../../authentication/sign-in/path.ts';
 import { actionWords, missingWords, refusalWords } from './words.ts';
 
-/** What a user has for the steps of a sign-in. */
+/** A user's credentials, links and addresses, as far as steps of a sign-in need them. */
 export interface Holder {
   standing: PersonStanding;
   /** The enabled identity providers that the user is linked to. */
