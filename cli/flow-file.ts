@@ -47,5 +47,7 @@ export async function stepsInFile(io: Pick<Io, 'stdin'>, file: string, alias: st
   const steps = z.array(ExecutionInput).safeParse(named.executions);
   if (steps.success) return steps.data;
   const [issue] = steps.error.issues;
-  throw new Refused(`${file}: executions${issue ? `[${issue.path.join('.')}]: ${issue.message}` : ' are no steps of a flow'}`);
+  throw new Refused(
+    `${file}: executions${issue ? `[${issue.path.join('.')}]: ${issue.message}` : ' are no steps of a flow'}`,
+  );
 }

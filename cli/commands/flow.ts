@@ -1,7 +1,12 @@
 // `realmctl flow replay ALIAS`: the sign-ins of the last days, tried against an edited flow. Nothing is written.
 import { type Command, Option } from 'commander';
 import { DAY_MS } from '../../server/contract/durations.ts';
-import { type FlowReplay, type ReplayedEvents, type ReplayOutcome, replayFlow } from '../../server/contract/flow-replay.ts';
+import {
+  type FlowReplay,
+  type ReplayedEvents,
+  type ReplayOutcome,
+  replayFlow,
+} from '../../server/contract/flow-replay.ts';
 import { text, time } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { Refused } from '../faults.ts';
@@ -25,12 +30,23 @@ export const registerFlow: Register = (program, cli) => {
   const flow = program.command('flow').description('try a sign-in flow out before it is saved');
   const command: Command = addOutput(addRealm(flow.command('replay').argument('<flow>', 'its alias')))
     .description('the last days’ sign-ins against an edited flow: who would be asked for more, who would be locked out')
-    .option('-f, --file <file>', 'the edited flow: a Flow manifest, a realm document, or `get flow NAME -o yaml`; - is stdin')
-    .option('--since <time>', 'sign-ins from then on: 12h, 30d, or a date', timeOf('--since'), Date.now() - WEEK_DAYS * DAY_MS)
+    .option(
+      '-f, --file <file>',
+      'the edited flow: a Flow manifest, a realm document, or `get flow NAME -o yaml`; - is stdin',
+    )
+    .option(
+      '--since <time>',
+      'sign-ins from then on: 12h, 30d, or a date',
+      timeOf('--since'),
+      Date.now() - WEEK_DAYS * DAY_MS,
+    )
     .option('--until <time>', 'until then (default: now)', timeOf('--until'))
     .option('--limit <n>', 'at most so many successful sign-ins, and as many failed ones (default: 500)')
     .addOption(
-      new Option('--sign-ins <which>', 'those that this flow decides now, or all of the realm').choices(['of-flow', 'all']),
+      new Option('--sign-ins <which>', 'those that this flow decides now, or all of the realm').choices([
+        'of-flow',
+        'all',
+      ]),
     )
     .action(async (alias: string, options: Options) => replay(cli, alias, options));
   examples(

@@ -36,7 +36,10 @@ export const registerWhy: Register = (program, cli) => {
     .option('--client <client>', 'a sign-in to this application')
     .option('--attempts <n>', 'how many of the last attempts', '10')
     .option('--flow <alias>', 'as if this flow were bound')
-    .option('-f, --file <file>', 'as if the flow were saved with the steps of this file: a Flow manifest, a realm document')
+    .option(
+      '-f, --file <file>',
+      'as if the flow were saved with the steps of this file: a Flow manifest, a realm document',
+    )
     .option('--address <address>', 'the situation: from this address')
     .option('--new-browser', 'the situation: in a browser that the user has not signed in with')
     .addOption(new Option('--risk <band>', 'the situation: of this risk').choices(['low', 'medium', 'high']))
@@ -64,7 +67,8 @@ async function whyUser(cli: Cli, word: string, options: Options): Promise<void> 
   const asked = level === undefined ? {} : { level: numberOf('--level', level) };
   const situated = [flow, file, ipAddress, newBrowser, riskBand, level].some((one) => one !== undefined);
   if (situated) {
-    if (file !== undefined && flow === undefined) throw new Refused('which flow has these steps?', 'Name it by --flow.');
+    if (file !== undefined && flow === undefined)
+      throw new Refused('which flow has these steps?', 'Name it by --flow.');
     const situation = { clientId, flow, ipAddress, riskBand, ...asked };
     const { body: simulated } =
       file === undefined || flow === undefined

@@ -10,7 +10,14 @@ export const MOST_REPLAYED = 500;
 export const LONGEST_REPLAY_DAYS = 31;
 export const USUAL_REPLAY_DAYS = 7;
 
-export const replayOutcomes = ['locked-out', 'let-in', 'asks-more', 'asks-less', 'blocked-already', 'unchanged'] as const;
+export const replayOutcomes = [
+  'locked-out',
+  'let-in',
+  'asks-more',
+  'asks-less',
+  'blocked-already',
+  'unchanged',
+] as const;
 export const ReplayOutcome = z
   .enum(replayOutcomes)
   .describe(
@@ -88,7 +95,9 @@ export const ReplayInput = z.strictObject({
     .max(MAX_EXECUTIONS)
     .optional()
     .describe('The edited tree, as PUT takes it; left out: the saved tree of the flow'),
-  from: EpochMs.optional().describe(`Left out: ${USUAL_REPLAY_DAYS} days before \`to\`; at most ${LONGEST_REPLAY_DAYS} days before it`),
+  from: EpochMs.optional().describe(
+    `Left out: ${USUAL_REPLAY_DAYS} days before \`to\`; at most ${LONGEST_REPLAY_DAYS} days before it`,
+  ),
   to: EpochMs.optional().describe('Exclusive; left out: now'),
   limit: z
     .int()

@@ -24,6 +24,7 @@ import { getSettings } from '../../server/contract/settings.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
+import { createPerson } from '../support/person.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -183,6 +184,54 @@ test('a simulation says which steps a user is asked for, and its question is in 
   await page.getByRole('heading', { name: 'What the user is asked for' }).waitFor();
   await page.getByLabel('IP address').fill('not an address');
   await page.locator('.fault').first().waitFor();
+  await close();
+});
+
+test('edits are simulated and replayed before they are saved: who would be locked out', async () => {
+  const alias = 'browser';
+  const person = createPerson(server.baseUrl);
+  const signedIn = await person.fill(await person.open(`/realms/${realm}/login`), {
+    username: VIEWER.username,
+    password: VIEWER.password,
+  });
+  expect(signedIn.url).toContain('/account');
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/flows/${alias}`);
+  await heading(alias);
+  await page.getByRole('link', { name: 'Replay' }).click();
+  await page.getByText('This tries the saved flow').waitFor();
+  await page.getByText('Nothing changes for these users').waitFor();
+  await look('a replay of the saved flow');
+
+  await page.getByRole('link', { name: /^Steps/ }).click();
+  const tree = page.getByRole('treegrid', { name: 'Steps of the flow' });
+  await tree.getByRole('row', { name: /^1 / }).first().click();
+  await page.keyboard.press('Insert');
+  await page.getByLabel('Find a step').fill('push');
+  await page.getByRole('option').first().click();
+  await page.getByText(/is now 2/).waitFor();
+  await page.getByLabel('Requirement').first().click();
+  await page.getByRole('option', { name: /Required/ }).click();
+  await page.getByText('The server accepts this tree').waitFor();
+
+  await page.getByRole('link', { name: 'Replay' }).click();
+  await page.getByText('This tries the steps as you edited them').waitFor();
+  const affected = page.getByRole('row', { name: /vera/ });
+  await affected.getByText(/Asked for more|Locked out/).waitFor();
+  await page.getByRole('link', { name: '24 hours' }).click();
+  await affected.waitFor();
+  expect(page.url()).toContain('days=1');
+  await look('a replay of edited steps');
+
+  await page.getByRole('link', { name: 'Who signs in how' }).click();
+  await page.getByText('This simulates the steps as you edited them').waitFor();
+  await page.getByRole('combobox', { name: 'User' }).fill('ver');
+  await page.getByRole('option', { name: /vera/ }).click();
+  await page.getByRole('heading', { name: 'What the user is asked for' }).waitFor();
+  await look('a simulation of edited steps');
+  await page.getByLabel('IP address').fill('not an address');
+  await page.locator('.fault').first().waitFor();
+  expect(await namesOf(alias)).toEqual(['username-password', 'Second factor', 'Step-up at risk']);
   await close();
 });
 

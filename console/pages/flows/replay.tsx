@@ -92,7 +92,11 @@ export default function Replay({ realm, alias, edited }: { realm: string; alias:
           </nav>
           <Select
             label="Sign-ins"
-            none={found && !signIns ? `As bound: ${found.signIns === 'all' ? 'all of the realm' : 'that this flow decides now'}` : 'As bound'}
+            none={
+              found && !signIns
+                ? `As bound: ${found.signIns === 'all' ? 'all of the realm' : 'that this flow decides now'}`
+                : 'As bound'
+            }
             options={choices}
             value={signIns ?? null}
             onChange={(chosen) => filters.set({ signIns: chosen })}
@@ -128,7 +132,10 @@ function Result({ realm, found }: { realm: string; found: Found }) {
     );
   return (
     <>
-      <Panel title="What would happen" lead={`${signInsIn(replayed.signIns)} of ${usersIn(replayed.users)} were tried.`}>
+      <Panel
+        title="What would happen"
+        lead={`${signInsIn(replayed.signIns)} of ${usersIn(replayed.users)} were tried.`}
+      >
         <div className="stack">
           <dl className="measures">
             {found.outcomes.map(({ outcome, users, signIns }) => (

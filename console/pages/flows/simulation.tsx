@@ -45,12 +45,7 @@ export function Simulation({ realm, alias, edited }: { realm: string; alias: str
   const isShownAtField = faults.size > 0 && [...faults.keys()].every(isOfSituation);
   return (
     <div className="flow-split">
-      <Panel
-        title="Situation"
-        actions={
-          isChosen && <AsCommand quiet commands={() => ({ curl: curl() })} />
-        }
-      >
+      <Panel title="Situation" actions={isChosen && <AsCommand quiet commands={() => ({ curl: curl() })} />}>
         <div className="stack">
           <UserField realm={realm} label="User" value={userId} onChange={(user) => filters.set({ user })} />
           {may.partly(realm, 'clients:read') && (

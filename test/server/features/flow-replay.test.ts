@@ -105,7 +105,11 @@ test('a flow of passkeys alone locks those out who have none, and asks the other
   await give('carol', 'webauthn');
   const found = await replay({ executions: [passkey] });
   expect(outcomesOf(found)).toEqual({ alice: 'locked-out', bob: 'locked-out', carol: 'asks-less' });
-  expect(found.affected?.map(({ username, signIns }) => `${username} ${signIns}`)).toEqual(['alice 2', 'bob 1', 'carol 1']);
+  expect(found.affected?.map(({ username, signIns }) => `${username} ${signIns}`)).toEqual([
+    'alice 2',
+    'bob 1',
+    'carol 1',
+  ]);
   expect(found.affected?.[0]?.message).toBe('The user has no passkey');
   expect(found.reasons[0]).toEqual({
     outcome: 'locked-out',
@@ -126,7 +130,12 @@ test('a condition on the risk counts where the event says that something was unu
   const found = await replay({ executions });
   expect(usersOf(found)).toEqual({ 'locked-out': 1, unchanged: 2 });
   expect(found.affected).toMatchObject([
-    { username: 'alice', outcome: 'locked-out', signIns: 1, message: expect.stringContaining('A second factor is needed') },
+    {
+      username: 'alice',
+      outcome: 'locked-out',
+      signIns: 1,
+      message: expect.stringContaining('A second factor is needed'),
+    },
   ]);
   await give('alice', 'otp');
   // who has a second factor is asked for it by the present flow, too
@@ -221,7 +230,8 @@ test('the sign-ins need events:read, their users users:read, and no guess tells 
   const seeing = await administrator('seeing', ['flows:read', 'events:read', 'users:read']);
   const nothing = await administrator('writing', ['events:read', 'users:read', 'flows:write']);
   const executions = [passkey];
-  for (const by of [flowsAlone, nothing]) await expect(replay({ executions }, by)).rejects.toMatchObject({ status: 403 });
+  for (const by of [flowsAlone, nothing])
+    await expect(replay({ executions }, by)).rejects.toMatchObject({ status: 403 });
   const counted = await replay({ executions }, counting);
   expect(counted.affected).toBeNull();
   expect(JSON.stringify(counted)).not.toContain('alice');
@@ -240,7 +250,8 @@ test('the sign-ins need events:read, their users users:read, and no guess tells 
     await expect(replay({ executions: guess }, by)).rejects.toMatchObject({ status: 400 });
   // a saved condition is no guess
   await server.admin.call(putFlow, { params: { realm, alias: 'browser' }, body: { executions: guess } });
-  for (const by of [counting, seeing]) expect(usersOf(await replay({ executions: guess }, by))).toHaveProperty('unchanged');
+  for (const by of [counting, seeing])
+    expect(usersOf(await replay({ executions: guess }, by))).toHaveProperty('unchanged');
 });
 
 test('realmctl flow replay takes a manifest, a document, and what it prints itself', async () => {
@@ -249,7 +260,12 @@ test('realmctl flow replay takes a manifest, a document, and what it prints itse
   const executions = [{ authenticatorId: 'webauthn', requirement: 'REQUIRED' }];
   const files = [
     { apiVersion: 'realmkeeper.dev/v1', kind: 'Flow', metadata: { name: 'browser' }, spec: { executions } },
-    { flows: [{ alias: 'other', executions: [] }, { alias: 'browser', executions }] },
+    {
+      flows: [
+        { alias: 'other', executions: [] },
+        { alias: 'browser', executions },
+      ],
+    },
     { executions },
   ];
   for (const file of files) {
@@ -261,7 +277,9 @@ test('realmctl flow replay takes a manifest, a document, and what it prints itse
   const saved = await run(['get', 'flow', 'browser', '-o', 'yaml']);
   const same = await run(['flow', 'replay', 'browser', '-f', '-', '--since', '1h'], saved.stdout);
   expect(same.stdout, same.stderr).toMatch(/^ {2}as now: 1 users/m);
-  expect(JSON.parse((await run(['flow', 'replay', 'browser', '-o', 'json'])).stdout)).toMatchObject({ flow: 'browser' });
+  expect(JSON.parse((await run(['flow', 'replay', 'browser', '-o', 'json'])).stdout)).toMatchObject({
+    flow: 'browser',
+  });
   expect(await run(['flow', 'replay', 'browser', '-f', '-'], '{"clients": []}')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('has no flow browser'),

@@ -8,7 +8,12 @@ import type { Client } from '../../../server/contract/client.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putFlow } from '../../../server/contract/flows.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { getSignInReport, simulateSignIn, simulateUnsavedFlow, type UnsavedSituation } from '../../../server/contract/sign-in-report.ts';
+import {
+  getSignInReport,
+  simulateSignIn,
+  simulateUnsavedFlow,
+  type UnsavedSituation,
+} from '../../../server/contract/sign-in-report.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { listUsers, putRequiredActions, putUser, setPassword } from '../../../server/contract/users.ts';

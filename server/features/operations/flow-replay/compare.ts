@@ -41,7 +41,11 @@ export function createCompare({
     const less = beyond(before, after);
     const steps = { more, less };
     if (after.ends !== 'signed-in')
-      return { outcome: before.ends === 'signed-in' ? 'locked-out' : 'blocked-already', message: endWords(after), ...steps };
+      return {
+        outcome: before.ends === 'signed-in' ? 'locked-out' : 'blocked-already',
+        message: endWords(after),
+        ...steps,
+      };
     if (before.ends !== 'signed-in')
       return { outcome: 'let-in', message: `Not any more: ${endWords(before)}`, ...steps };
     if (more.length > 0) return { outcome: 'asks-more', message: `Is asked besides: ${more.join(', ')}`, ...steps };

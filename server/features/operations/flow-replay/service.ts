@@ -170,7 +170,8 @@ export function createFlowReplays(deps: FlowReplayDeps) {
     const byClient = new Map(named.map(({ client_id, flow }) => [client_id, flow]));
     const aliasOf = ({ client_id }: store.SignInRow): string => byClient.get(client_id ?? '') ?? bound;
     const trees = new Map<string, Tree>();
-    for (const alias of new Set([bound, ...byClient.values()])) trees.set(alias, (await flows.tree(realm, alias)) ?? []);
+    for (const alias of new Set([bound, ...byClient.values()]))
+      trees.set(alias, (await flows.tree(realm, alias)) ?? []);
     return { aliasOf, treeOf: (row: store.SignInRow): Tree => trees.get(aliasOf(row)) ?? [] };
   }
 

@@ -1,5 +1,10 @@
 // The result of a replay, counted: sign-ins and users by outcome and by reason, and the affected users. Pure.
-import { type AffectedUser, type FlowReplay, type ReplayOutcome, replayOutcomes } from '../../../contract/flow-replay.ts';
+import {
+  type AffectedUser,
+  type FlowReplay,
+  type ReplayOutcome,
+  replayOutcomes,
+} from '../../../contract/flow-replay.ts';
 import type { Difference } from './compare.ts';
 
 export interface TriedSignIn {

@@ -30,7 +30,9 @@ export function createProbes({ sql, registry }: { sql: Sql; registry: readonly A
     { saved, seesUsers }: { saved: readonly TreeNode[]; seesUsers: boolean },
   ): Promise<void> {
     const known = new Set(flat(saved).map(settingsOf));
-    const asked = flat(tree).filter((node) => aboutUsers.has(node.authenticatorId ?? '') && !known.has(settingsOf(node)));
+    const asked = flat(tree).filter(
+      (node) => aboutUsers.has(node.authenticatorId ?? '') && !known.has(settingsOf(node)),
+    );
     if (asked.length === 0) return;
     const profile = seesUsers ? await readProfile(sql, realm) : undefined;
     const hides = (name: string) =>

@@ -57,7 +57,9 @@ export function createSteps(registry: readonly AuthenticatorRecord[]) {
   /** How the sign-in ends, in words. */
   function endWords(path: Path): string {
     if (path.ends === 'signed-in') return 'The user is signed in';
-    return path.ends === 'refused' ? refusalWords[path.because] : missingWords(path.steps.at(-1)?.authenticatorId ?? '');
+    return path.ends === 'refused'
+      ? refusalWords[path.because]
+      : missingWords(path.steps.at(-1)?.authenticatorId ?? '');
   }
 
   function shownPath(path: Path, flow: string, boundBy: SignInPath['boundBy']): SignInPath {
