@@ -1,6 +1,5 @@
 // `realmctl flow replay ALIAS`: the sign-ins of the last days, tried against an edited flow. Nothing is written.
 import { type Command, Option } from 'commander';
-import { DAY_MS } from '../../server/contract/durations.ts';
 import {
   type FlowReplay,
   type ReplayedEvents,
@@ -18,13 +17,11 @@ interface Options {
   realm?: string;
   output: Format;
   file?: string;
-  since: number;
+  since?: number;
   until?: number;
   limit?: string;
   signIns?: 'of-flow' | 'all';
 }
-
-const WEEK_DAYS = 7;
 
 export const registerFlow: Register = (program, cli) => {
   const flow = program.command('flow').description('try a sign-in flow out before it is saved');
@@ -34,12 +31,7 @@ export const registerFlow: Register = (program, cli) => {
       '-f, --file <file>',
       'the edited flow: a Flow manifest, a realm document, or `get flow NAME -o yaml`; - is stdin',
     )
-    .option(
-      '--since <time>',
-      'sign-ins from then on: 12h, 30d, or a date',
-      timeOf('--since'),
-      Date.now() - WEEK_DAYS * DAY_MS,
-    )
+    .option('--since <time>', 'sign-ins from then on: 12h, 30d, or a date (default: seven days)', timeOf('--since'))
     .option('--until <time>', 'until then (default: now)', timeOf('--until'))
     .option('--limit <n>', 'at most so many successful sign-ins, and as many failed ones (default: 500)')
     .addOption(

@@ -134,6 +134,6 @@ export const replayFlow = route({
     limit: 100,
   },
   response: FlowReplay,
-  problems: ['not-found'],
+  problems: ['not-found', 'too-many-requests'],
   recordsNothing: true,
 });

@@ -209,6 +209,16 @@ test('a period, the newest ones of many, and faults', async () => {
   });
 });
 
+test('many replays at once are refused before they pile up, and later ones are answered', async () => {
+  await enter('alice');
+  const answers = await Promise.allSettled(Array.from({ length: 12 }, () => replay()));
+  const refused = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason.status] : []));
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.length).toBeLessThan(12);
+  expect(new Set(refused)).toEqual(new Set([429]));
+  expect(usersOf(await replay())).toEqual({ unchanged: 1 });
+});
+
 test('nothing is written, and another realm’s flow and sign-ins are not there', async () => {
   for (const name of people) await enter(name);
   const count = async () => (await server.admin.call(listEvents, { params: { realm } })).body?.length;

@@ -55,7 +55,12 @@ const BATCH = 100;
 /** The event loop runs after so many milliseconds of judging. */
 const SLICE_MS = 10;
 /** A replay judges no longer than that, at a few milliseconds for a sign-in of the largest trees. */
-const MOST_MS = 10_000;
+const MOST_MS = 5_000;
+/** Of all realms. */
+const MOST_AT_ONCE = 2;
+/** Of a realm, with the running one. */
+const MOST_WAITING = 3;
+const RETRY_SECONDS = 10;
 /** The reasons of failures that a flow, or the risk policy, decided. */
 const DECIDED = new Set(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do']);
 const UUID = z.uuid();
@@ -92,8 +97,9 @@ export function createFlowReplays(deps: FlowReplayDeps) {
   const { ability, nameOf, endWords } = createSteps(registry);
   const compare = createCompare({ nameOf, endWords });
   const refuseProbes = createProbes({ sql, registry });
-  /** A replay takes seconds of the processor at worst, so they run one after the other. */
-  const oneByOne = createSemaphore({ perKey: 1, inAll: 1 });
+  /** A replay takes seconds of the processor at worst, so those of a realm run one after the other. */
+  const inTurn = createSemaphore({ perKey: 1, inAll: MOST_AT_ONCE });
+  const waiting = new Map<string, number>();
   const aboutUsers = new Set(
     registry.flatMap((entry) => (entry.category === 'CONDITION' && entry.needs === 'person' ? [entry.id] : [])),
   );
@@ -252,7 +258,27 @@ export function createFlowReplays(deps: FlowReplayDeps) {
   }
 
   return {
-    replay: (...given: Parameters<typeof replay>): Promise<FlowReplay> => oneByOne('replay', () => replay(...given)),
+    /** @throws Problem `too-many-requests` while several replays of the realm wait */
+    async replay(
+      realm: string,
+      alias: string,
+      input: ReplayInput,
+      caller: { seesUsers: boolean },
+    ): Promise<FlowReplay> {
+      const before = waiting.get(realm) ?? 0;
+      if (before >= MOST_WAITING)
+        throw new Problem('too-many-requests', 'Other replays of this realm are running', {
+          retryAfterSeconds: RETRY_SECONDS,
+        });
+      waiting.set(realm, before + 1);
+      try {
+        return await inTurn(realm, () => replay(realm, alias, input, caller));
+      } finally {
+        const left = (waiting.get(realm) ?? 1) - 1;
+        if (left > 0) waiting.set(realm, left);
+        else waiting.delete(realm);
+      }
+    },
   };
 }
 export type FlowReplays = ReturnType<typeof createFlowReplays>;
