@@ -49,7 +49,9 @@ export const AffectedUser = z
     at: EpochMs.describe('The newest of them'),
     clientId: z.string().nullable().describe('Its application'),
     ipAddress: z.string().nullable(),
-    more: z.array(z.string()).describe('The steps that the present flow does not ask for'),
+    more: z
+      .array(z.string())
+      .describe('The steps that the present flow does not ask for: `set up One-time code (TOTP)`, `accept the terms`'),
     less: z.array(z.string()).describe('The steps that are no longer asked for'),
   })
   .meta({ id: 'AffectedUser' });

@@ -37,6 +37,7 @@ const outcomes: Readonly<Record<Outcome, { words: string; tone?: 'good' | 'warn'
   'blocked-already': { words: 'Don’t get in, as now' },
   unchanged: { words: 'As now' },
 };
+const ALWAYS: ReadonlySet<Outcome> = new Set(['locked-out', 'asks-more', 'unchanged']);
 const choices = [
   { id: 'of-flow', label: 'That this flow decides now' },
   { id: 'all', label: 'All of the realm' },
@@ -66,7 +67,7 @@ export default function Replay({ realm, alias, edited }: { realm: string; alias:
         </Note>
       )}
       <Panel
-        title="Sign-ins"
+        title="What is tried"
         lead="Users with the credentials, groups and roles that they have now, in the situations of the audit log"
         actions={
           <>
@@ -90,17 +91,19 @@ export default function Replay({ realm, alias, edited }: { realm: string; alias:
               </Link>
             ))}
           </nav>
-          <Select
-            label="Sign-ins"
-            none={
-              found && !signIns
-                ? `As bound: ${found.signIns === 'all' ? 'all of the realm' : 'that this flow decides now'}`
-                : 'As bound'
-            }
-            options={choices}
-            value={signIns ?? null}
-            onChange={(chosen) => filters.set({ signIns: chosen })}
-          />
+          <div className="columns wide">
+            <Select
+              label="Sign-ins"
+              none={
+                found && !signIns
+                  ? `As bound: ${found.signIns === 'all' ? 'all of the realm' : 'that this flow decides now'}`
+                  : 'As bound'
+              }
+              options={choices}
+              value={signIns ?? null}
+              onChange={(chosen) => filters.set({ signIns: chosen })}
+            />
+          </div>
         </div>
       </Panel>
       <div className="stack" aria-live="polite">
@@ -138,7 +141,7 @@ function Result({ realm, found }: { realm: string; found: Found }) {
       >
         <div className="stack">
           <dl className="measures">
-            {found.outcomes.map(({ outcome, users, signIns }) => (
+            {shownOf(found).map(({ outcome, users, signIns }) => (
               <div key={outcome}>
                 <dt>{outcomes[outcome].words}</dt>
                 <dd>
@@ -197,6 +200,9 @@ function Result({ realm, found }: { realm: string; found: Found }) {
   );
 }
 
+/** The rare outcomes only where there is one. */
+const shownOf = ({ outcomes: all }: Found) => all.filter(({ outcome, users }) => users > 0 || ALWAYS.has(outcome));
+
 function OutcomeBadge({ outcome }: { outcome: Outcome }) {
   const { words, tone } = outcomes[outcome];
   return <Badge {...(tone && { tone })}>{words}</Badge>;
@@ -239,7 +245,7 @@ function Sample({ found }: { found: Found }) {
 
 function Assumptions({ words }: { words: readonly string[] }) {
   return (
-    <Panel title="What the events do not hold">
+    <Panel title="What the events do not hold, and what is taken instead">
       <ul className="bullets">
         {words.map((one) => (
           <li key={one}>{one}</li>

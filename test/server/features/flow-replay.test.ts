@@ -91,8 +91,8 @@ test('a flow that newly requires a one-time code asks those for more who have no
   const [alice] = found.affected ?? [];
   expect(alice).toMatchObject({
     userId: ids.alice,
-    message: expect.stringMatching(/^Is asked besides: Set up: One-time code/),
-    more: [expect.stringMatching(/^Set up: /)],
+    message: expect.stringMatching(/^Must also set up One-time code/),
+    more: [expect.stringMatching(/^set up /)],
     less: [],
     signIns: 1,
   });

@@ -1,7 +1,7 @@
 // One sign-in by two flows: what the difference is for the user, and why, in words. Pure.
 import type { ReplayOutcome } from '../../../contract/flow-replay.ts';
 import type { Path, PathStep } from '../../authentication/sign-in/path.ts';
-import { actionWords } from '../sign-in-report/words.ts';
+import { actionVerb } from '../sign-in-report/words.ts';
 
 export interface Difference {
   outcome: ReplayOutcome;
@@ -14,6 +14,9 @@ export interface Difference {
 const takenIn = ({ authenticatorId, able, others }: PathStep): string | null =>
   able ? authenticatorId : (others.find((way) => way.able)?.authenticatorId ?? authenticatorId);
 
+const row = new Intl.ListFormat('en');
+const inARow = (steps: readonly string[]): string => row.format(steps);
+
 export function createCompare({
   nameOf,
   endWords,
@@ -21,10 +24,11 @@ export function createCompare({
   nameOf(authenticatorId: string): string;
   endWords(path: Path): string;
 }) {
+  /** What the user does: `set up One-time code (TOTP)`. */
   function wordsOf(step: PathStep): string {
     const taken = takenIn(step);
-    if (taken === null) return step.action === null ? '' : actionWords(step.action);
-    return step.kind === 'set-up' ? `Set up: ${nameOf(taken)}` : nameOf(taken);
+    if (taken === null) return step.action === null ? '' : actionVerb(step.action);
+    return `${step.kind === 'set-up' ? 'set up' : 'use'} ${nameOf(taken)}`;
   }
   /** The steps of a path that the other one lacks. */
   function beyond(path: Path, other: Path): string[] {
@@ -46,10 +50,9 @@ export function createCompare({
         message: endWords(after),
         ...steps,
       };
-    if (before.ends !== 'signed-in')
-      return { outcome: 'let-in', message: `Not any more: ${endWords(before)}`, ...steps };
-    if (more.length > 0) return { outcome: 'asks-more', message: `Is asked besides: ${more.join(', ')}`, ...steps };
-    if (less.length > 0) return { outcome: 'asks-less', message: `Is no longer asked: ${less.join(', ')}`, ...steps };
+    if (before.ends !== 'signed-in') return { outcome: 'let-in', message: `Until now: ${endWords(before)}`, ...steps };
+    if (more.length > 0) return { outcome: 'asks-more', message: `Must also ${inARow(more)}`, ...steps };
+    if (less.length > 0) return { outcome: 'asks-less', message: `Need no longer ${inARow(less)}`, ...steps };
     return { outcome: 'unchanged', message: 'The same steps', ...steps };
   };
 }

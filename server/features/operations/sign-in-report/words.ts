@@ -66,7 +66,9 @@ const actions: Record<RequiredAction, string> = {
   UPDATE_PROFILE: 'complete the profile',
   TERMS: 'accept the terms',
 };
-export const actionWords = (action: RequiredAction): string => `The user must ${actions[action]}`;
+/** `accept the terms` */
+export const actionVerb = (action: RequiredAction): string => actions[action];
+export const actionWords = (action: RequiredAction): string => `The user must ${actionVerb(action)}`;
 
 const missing: Record<string, string> = {
   'username-password': 'The user has no password that can be used',
