@@ -74,8 +74,8 @@ const outcomes: Readonly<Record<ReplayOutcome, string>> = {
   unchanged: 'as now',
 };
 
-const sampleOf = ({ read, sampled, oldest }: ReplayedEvents): string =>
-  sampled && oldest !== null ? `the newest ${read}, back to ${time(oldest)}` : String(read);
+const sampleOf = ({ read, sampled, oldestAt }: ReplayedEvents): string =>
+  sampled && oldestAt !== null ? `the newest ${read}, back to ${time(oldestAt)}` : String(read);
 
 function replayText({ io }: Cli, found: FlowReplay): string {
   const { flow, from, to, signIns, successes, failures, replayed, notReplayed, affected, assumptions } = found;

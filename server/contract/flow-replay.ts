@@ -34,7 +34,7 @@ export const ReplayedEvents = z
   .object({
     read: z.int().describe('The events that were looked at, the newest of the period'),
     sampled: z.boolean().describe('Whether the period has more of them'),
-    oldest: EpochMs.nullable().describe('When the oldest of them happened; null: there is none'),
+    oldestAt: EpochMs.nullable().describe('When the oldest of them happened; null: there is none'),
   })
   .meta({ id: 'ReplayedEvents' });
 export type ReplayedEvents = z.infer<typeof ReplayedEvents>;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealm } from '../../server/contract/realms.ts';
+import type { Route } from '../../server/contract/route.ts';
 import { getSettings, settingNames } from '../../server/contract/settings.ts';
 import { contractRoutes } from '../support/contract-routes.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -39,10 +40,15 @@ test('no two routes of the contract share method and path', async () => {
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
 });
 
+/** Reads by POST: their questions hold an edited flow, which is too long for an address. They write nothing. */
+const readsByPost = new Set(['replayFlow', 'simulateUnsavedFlow']);
+
 test('every read of the admin API asks for a read permission, every write for another', async () => {
+  const isRead = ({ method, operationId, recordsNothing }: Route) =>
+    method === 'GET' || (recordsNothing && readsByPost.has(operationId ?? ''));
   const wrong = (await contractRoutes())
     .filter(({ permission }) => permission !== null)
-    .filter(({ method, permission }) => (method === 'GET') !== permission?.endsWith(':read'))
+    .filter((route) => isRead(route) !== route.permission?.endsWith(':read'))
     .map((route) => `${nameOf(route)}: ${route.permission}`);
   expect(wrong).toEqual([]);
 });

@@ -96,7 +96,7 @@ export default function Replay({ realm, alias, edited }: { realm: string; alias:
               label="Sign-ins"
               none={
                 found && !signIns
-                  ? `As bound: ${found.signIns === 'all' ? 'all of the realm' : 'that this flow decides now'}`
+                  ? `As bound: ${found.signIns === 'all' ? 'all of the realm' : 'those of this flow'}`
                   : 'As bound'
               }
               options={choices}
@@ -135,10 +135,7 @@ function Result({ realm, found }: { realm: string; found: Found }) {
     );
   return (
     <>
-      <Panel
-        title="What would happen"
-        lead={`${signInsIn(replayed.signIns)} of ${usersIn(replayed.users)} were tried.`}
-      >
+      <Panel title="What would happen" lead={`Tried: ${signInsIn(replayed.signIns)} of ${usersIn(replayed.users)}`}>
         <div className="stack">
           <dl className="measures">
             {shownOf(found).map(({ outcome, users, signIns }) => (
@@ -226,14 +223,14 @@ function Sample({ found }: { found: Found }) {
       {(successes.sampled || failures.sampled) && (
         <Note tone="warn">
           <span>The period has more sign-ins than one replay takes: these are the newest.</span>
-          {successes.sampled && successes.oldest !== null && (
+          {successes.sampled && successes.oldestAt !== null && (
             <span>
-              Successful ones back to <Time ms={successes.oldest} full />.
+              Successful ones back to <Time ms={successes.oldestAt} full />.
             </span>
           )}
-          {failures.sampled && failures.oldest !== null && (
+          {failures.sampled && failures.oldestAt !== null && (
             <span>
-              Failed ones back to <Time ms={failures.oldest} full />.
+              Failed ones back to <Time ms={failures.oldestAt} full />.
             </span>
           )}
         </Note>

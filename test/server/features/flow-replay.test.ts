@@ -189,9 +189,9 @@ test('a period, the newest ones of many, and faults', async () => {
   for (const name of people) await enter(name);
   const sampled = await replay({ limit: 2 });
   expect(sampled).toMatchObject({ successes: { read: 2, sampled: true }, replayed: { users: 2 } });
-  expect(sampled.successes.oldest).toBeGreaterThan(Date.now() - 60_000);
+  expect(sampled.successes.oldestAt).toBeGreaterThan(Date.now() - 60_000);
   expect(await replay({ to: Date.now() - 3_600_000 })).toMatchObject({
-    successes: { read: 0, sampled: false, oldest: null },
+    successes: { read: 0, sampled: false, oldestAt: null },
     replayed: { signIns: 0 },
   });
   const now = Date.now();

@@ -113,8 +113,8 @@ export function createFlowReplays(deps: FlowReplayDeps) {
   ): Promise<{ rows: store.SignInRow[]; told: ReplayedEvents }> {
     const found = await store.signIns(sql, realm, type, { ...period, limit: limit + 1 });
     const rows = found.slice(0, limit);
-    const oldest = rows.at(-1)?.at.getTime() ?? null;
-    return { rows, told: { read: rows.length, sampled: found.length > limit, oldest } };
+    const oldestAt = rows.at(-1)?.at.getTime() ?? null;
+    return { rows, told: { read: rows.length, sampled: found.length > limit, oldestAt } };
   }
 
   /** The users with these ids, by id. */
