@@ -4,6 +4,7 @@
 // it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import type { AppOptions } from './compose/infrastructure.ts';
 import { createJobs } from './compose/jobs.ts';
 import type { Later } from './compose/later.ts';
@@ -30,6 +31,8 @@ export { VERSION } from './compose/observation.ts';
 
 export interface App {
   http: FastifyInstance;
+  /** The metrics of the process. */
+  registry: Registry;
   /** Loads the application with the pages and interfaces that a start doesn't need. */
   later(): Promise<FastifyInstance>;
   api: ApiDocumentation;
@@ -83,6 +86,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   let changes: Promise<Changes> | undefined;
   return {
     http,
+    registry: metrics.registry,
     later: async () => (await laterSurface.surface()).app,
     api,
     async start() {

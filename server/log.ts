@@ -3,6 +3,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { unreachable } from './db/unreachable.ts';
 import type { OutageLog } from './outage-log.ts';
+import { isTraced, traceIds } from './telemetry/spans.ts';
 
 interface LoggedError {
   type: string;
@@ -26,9 +27,10 @@ export function loggedError(error: unknown, depth = 0): LoggedError | string {
   };
 }
 
+/** @param lines receives every line besides, as JSON */
 export const createLog = (
   level: string,
-  { outages, to }: { outages?: OutageLog; to?: DestinationStream } = {},
+  { outages, to, lines }: { outages?: OutageLog; to?: DestinationStream; lines?: DestinationStream | undefined } = {},
 ): Logger => {
   const options = {
     level,
@@ -37,6 +39,9 @@ export const createLog = (
     redact: ['req.headers.authorization', 'req.headers.cookie'],
     serializers: { err: (error: unknown) => loggedError(error), error: (error: unknown) => loggedError(error) },
     ...(outages && { hooks: { logMethod: outages.logMethod } }),
+    ...(isTraced() && { mixin: () => traceIds() ?? {} }),
   };
-  return to ? pino(options, to) : pino(options);
+  if (!lines) return to ? pino(options, to) : pino(options);
+  const streams = [to ?? pino.destination(1), lines].map((stream) => ({ level: 'trace', stream }) as const);
+  return pino(options, pino.multistream(streams));
 };

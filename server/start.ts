@@ -13,8 +13,10 @@ import { newId } from './crypto/ids.ts';
 import { keepPostgres } from './db/embedded-keeper.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/sql.ts';
+import { isInside } from './http/network.ts';
 import { createLog } from './log.ts';
 import { createOutageLog } from './outage-log.ts';
+import { signalsWanted } from './telemetry/wanted.ts';
 
 export interface RunningServer {
   config: Config;
@@ -34,13 +36,14 @@ export async function startServer(
 ): Promise<RunningServer> {
   const config = parseConfig(env);
   const outages = createOutageLog();
-  const log = createLog(config.SVC_LOG_LEVEL, { outages });
+  const telemetry = await telemetryOf(env, config);
+  const log = createLog(config.SVC_LOG_LEVEL, { outages, lines: telemetry?.lines });
   for (const { variable, meant } of misspelt(env))
     log.warn(
       { variable },
       `The variable ${variable} is not known and has no effect${meant === undefined ? '' : `; did you mean ${meant}?`}`,
     );
-  const releases: (() => Promise<unknown>)[] = [];
+  const releases: (() => Promise<unknown>)[] = telemetry ? [telemetry.stop] : [];
   let stopping = false;
   const stop = async () => {
     stopping = true;
@@ -77,6 +80,7 @@ export async function startServer(
       now: () => new Date(),
       newId,
     });
+    telemetry?.measure(app.registry);
     releases.push(app.stop);
     const { applied } = await migrating;
     if (applied.length > 0) log.info({ applied }, 'migrated');
@@ -98,6 +102,22 @@ export async function startServer(
     await stop();
     throw error;
   }
+}
+
+/** OpenTelemetry, if the OTEL_* variables ask for it; otherwise nothing of it is loaded. */
+async function telemetryOf(
+  env: Readonly<Record<string, string | undefined>>,
+  { SVC_TRUST_PROXY: proxies = [] }: Config,
+) {
+  const signals = signalsWanted(env);
+  if (signals.size === 0) return undefined;
+  const { startTelemetry } = await import('./telemetry/sdk.ts');
+  return startTelemetry({
+    env,
+    signals,
+    service: 'realmkeeper',
+    believes: ({ socket }) => isInside(socket.remoteAddress ?? '', proxies),
+  });
 }
 
 /** A warning about the specification's default, for operators of the server. */

@@ -182,6 +182,8 @@ export interface DomainEvent {
   data?: Record<string, unknown>;
   /** The id of the only subscription that gets the event, even without subscribing to its type (WEBHOOK_TEST). */
   receiver?: string;
+  /** The `traceparent` of the work that made it, if traces are sent; deliveries of the event link to it. */
+  cause?: string | undefined;
 }
 
 export const Event = z

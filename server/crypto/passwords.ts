@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
+import { traced } from '../telemetry/spans.ts';
 import type { PasswordTask, PasswordWork } from './password-worker.ts';
 import { type Argon2Parameters, argon2Prefix, FOREIGN_KIB, kibOf, phcOfNobody } from './phc.ts';
 
@@ -161,12 +162,13 @@ export function createPasswords({
 
   return {
     async hash(plain) {
-      const answer = await run({ plain, apart: false });
+      const answer = await traced('password hash', { within: true }, () => run({ plain, apart: false }));
       if (!('hash' in answer)) throw new Error('a password thread answered something else');
       return answer.hash;
     },
     async verify(phc, plain) {
-      const answer = await run({ plain, phc, apart: !phc.startsWith(todays) });
+      const message = { plain, phc, apart: !phc.startsWith(todays) };
+      const answer = await traced('password verify', { within: true }, () => run(message));
       if (!('ok' in answer)) throw new Error('a password thread answered something else');
       return answer;
     },

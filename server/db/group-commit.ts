@@ -3,6 +3,7 @@
 // If the statement passes a request over, its caller handles it in a transaction of its own.
 
 import { createBatcher } from '../schedule/batcher.ts';
+import { keepCause } from '../telemetry/spans.ts';
 import { codeOf } from './error-code.ts';
 import type { Transact, Tx } from './transact.ts';
 
@@ -64,5 +65,9 @@ export function createGroupCommit<Request, Result>({
     for (const { reject } of members) reject(error);
   };
   const join = createBatcher({ run: commit, refuse, most, concurrency });
-  return (request) => new Promise((resolve, reject) => join({ request, resolve, reject }));
+  return (request) =>
+    new Promise((resolve, reject) => {
+      keepCause(request);
+      join({ request, resolve, reject });
+    });
 }

@@ -2,6 +2,7 @@
 // answer costs a system call and a wake-up at both ends. This file knows no transactions (transact.ts) and no SQL templates
 // (statement.ts). PostgreSQL "Message Flow", Pipelining; pg's `pipeline: true`.
 import pg from 'pg';
+import { tracedSql } from '../telemetry/statements.ts';
 import type { Statement } from './statement.ts';
 
 // Unnamed, so that a transaction begins even if a pooler has lost the connection's prepared statements.
@@ -16,7 +17,10 @@ export const ROLLBACK = plain('rollback');
  * @throws the error of the first statement that failed
  */
 export const runPipeline = (client: pg.Client, statements: readonly Statement[]): Promise<object[][]> =>
-  new Promise((resolve, reject) => client.query(new Pipeline(statements, resolve, reject)));
+  tracedSql(
+    statements,
+    () => new Promise((resolve, reject) => client.query(new Pipeline(statements, resolve, reject))),
+  );
 
 /** The statement as pg's query. Each call makes a new object, since pg changes it. Without name and values pg sends plain text. */
 export const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>

@@ -2,6 +2,7 @@
 // It doesn't open transactions (transact.ts), stream in bulk (bulk.ts) or know any table.
 // A prepared statement is the fastest form of pg.
 import pg from 'pg';
+import { tracedSql } from '../telemetry/statements.ts';
 import { closeDeadPeers, KEEP_ALIVE } from './dead-peer.ts';
 import { queryOf } from './pipeline.ts';
 import { statement } from './statement.ts';
@@ -18,7 +19,8 @@ export type Sql = <Row extends object = Record<string, never>>(
 export const sqlOver =
   (on: pg.Pool | pg.PoolClient | pg.Client): Sql =>
   async <Row extends object>(strings: TemplateStringsArray, ...values: readonly unknown[]) => {
-    const { rows } = await on.query<Row>(queryOf(statement(strings, ...values)));
+    const query = statement(strings, ...values);
+    const { rows } = await tracedSql([query], () => on.query<Row>(queryOf(query)));
     return rows;
   };
 

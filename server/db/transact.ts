@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { DomainEvent } from '../contract/events.ts';
 import { eventTypes } from '../contract/events.ts';
 import { type Bulkhead, createBulkhead } from '../schedule/bulkhead.ts';
+import { isTraced, traceparent } from '../telemetry/spans.ts';
 import { type CopyIn, copyOver } from './copy.ts';
 import { allowLonger } from './dead-peer.ts';
 import { codeOf } from './error-code.ts';
@@ -87,6 +88,9 @@ const MANY = 50;
 const AGAIN = new Set(['40001', '40P01']);
 const TRIES = 3;
 
+/** The event with the trace that it belongs to, if traces are sent. */
+const withCause = (event: DomainEvent): DomainEvent => (isTraced() ? { cause: traceparent(), ...event } : event);
+
 export interface TransactOptions {
   pool: pg.Pool;
   /** The shares of the pool's connections; by default a bulkhead of its own. */
@@ -133,7 +137,7 @@ export function createTransact({
     const events: DomainEvent[] = [];
     const tx: Tx = {
       sql,
-      record: (event) => void events.push(event),
+      record: (event) => void events.push(withCause(event)),
       atLast: (strings, ...values) => void last.push(statement(strings, ...values)),
       async copy(target) {
         if (!begun) throw new Error("a COPY can't begin a transaction");

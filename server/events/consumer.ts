@@ -13,7 +13,7 @@ export interface EventConsumer {
   wanted(realm: Fragment): Fragment;
   /**
    * A query over `happened`, the events of these realms: it writes the consumer's rows, and returns a job's `payload`
-   * (jsonb) for each. `receiver`: the id of the only subscription that gets the event, if it has one; `type_group`:
+   * (jsonb) for each. A payload with `eventId` is linked to the trace of that event. `receiver`: the id of the only subscription that gets the event, if it has one; `type_group`:
    * ADMIN_WRITE for the types that it includes.
    */
   take(occurredAt: Date): Fragment;

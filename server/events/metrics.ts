@@ -132,6 +132,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
     inRealm(realm, (label) => messages.inc({ realm: label, channel, outcome }));
 
   return {
+    registry,
     /** Counts a try that the gateway answered. */
     message: (realm: string, channel: string, outcome: 'sent' | 'retried') => message(realm, channel, outcome),
     /** The bus's listener: counts recorded sign-ins, MFA challenges and undeliverable messages. */

@@ -7,6 +7,7 @@ import { jsonText } from '../db/json.ts';
 import type { Sql } from '../db/sql.ts';
 import { Fragment, fragment, statement } from '../db/statement.ts';
 import type { Outbox } from '../db/transact.ts';
+import { isTraced } from '../telemetry/spans.ts';
 import { type EventConsumer, HAPPENED } from './consumer.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
@@ -51,7 +52,9 @@ export function createOutbox({ now, newId, consumers, enqueue }: OutboxOptions):
     const whom = subject === actor ? who : subject && jsonText(subject);
     return copyRow([realm_id, id, type, who, whom, client_id, ip_address, outcome, jsonText(data), occurredAt]);
   };
-  async function writeSome(sql: Sql, events: readonly DomainEvent[], occurredAt: Date): Promise<void> {
+  async function writeSome(sql: Sql, given: readonly DomainEvent[], occurredAt: Date): Promise<void> {
+    const events = isTraced() ? given.map((event) => ({ ...event, id: event.id ?? newId() })) : given;
+    const causes = new Map(events.flatMap(({ id, cause }) => (id && cause ? [[id, cause]] : [])));
     const each = parts.reduce(
       (all, { taken, take }) => fragment`${all}, ${taken} as (${take(occurredAt)})`,
       fragment``,
@@ -60,7 +63,7 @@ export function createOutbox({ now, newId, consumers, enqueue }: OutboxOptions):
       (all, { taken, job }) => fragment`${all} union all select ${job}, payload from ${taken}`,
       fragment`select null as job, null::jsonb as payload where false`,
     );
-    const rows = await sql<{ job: string; payload: object }>`
+    const rows = await sql<{ job: string; payload: { eventId?: string } }>`
       with happened as (${happened(events)}), logged as (
         insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
         select realm_id, id, type, ${occurredAt}, actor, subject, client_id, ip_address, outcome, data from happened
@@ -69,7 +72,7 @@ export function createOutbox({ now, newId, consumers, enqueue }: OutboxOptions):
       await enqueue(
         sql,
         job,
-        taken.map(({ payload }) => payload),
+        taken.map(({ payload: { eventId = '', ...payload } }) => ({ ...payload, cause: causes.get(eventId) })),
       );
   }
   return {

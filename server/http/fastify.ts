@@ -6,6 +6,7 @@ import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { Problem } from '../contract/problem.ts';
+import { isTraced, traceRequest } from '../telemetry/spans.ts';
 import { type BodyTime, createBodyTime } from './body-time.ts';
 import { answerBroken } from './client-error.ts';
 import { acceptEmptyJson } from './json-body.ts';
@@ -98,6 +99,9 @@ const withPlainAddresses =
     routes(request, response);
   };
 
+const withTraces = (listener: RequestListener): RequestListener =>
+  isTraced() ? (request, response) => traceRequest(request, response, () => listener(request, response)) : listener;
+
 export async function openHttp({
   log,
   trustProxy,
@@ -130,7 +134,7 @@ export async function openHttp({
           connectionsCheckingInterval: CHECK_MS,
           keepAliveTimeout: KEEP_ALIVE_MS,
         },
-        withPlainAddresses(trustProxy !== false, bodyTime.before(ready?.before(routes) ?? routes)),
+        withTraces(withPlainAddresses(trustProxy !== false, bodyTime.before(ready?.before(routes) ?? routes))),
       ),
     schemaController: zodAlone,
   });

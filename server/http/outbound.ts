@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type net from 'node:net';
 import type tls from 'node:tls';
 import type { Agent } from 'undici';
+import { traced, traceparent } from '../telemetry/spans.ts';
 import { type AddressPolicy, addressPolicy } from './outbound-addresses.ts';
 import {
   CONNECT_MS,
@@ -28,6 +29,8 @@ export interface OutboundRequest {
   excess?: 'refuse' | 'cut';
   /** Default: true; false also permits http. */
   httpsOnly?: boolean;
+  /** Sends `traceparent`, if traces are sent: for receivers that the realm's administrators chose, never for strangers. */
+  traced?: boolean;
 }
 export interface OutboundAnswer {
   status: number;
@@ -78,8 +81,16 @@ export function createOutbound({ allow = [], caFile, cluster, lookup, log }: Out
   const homeAgent = cluster && guardedAgent({ policy: () => true, caFiles: [cluster.caFile], onlyThese: true, lookup });
 
   async function sendBy(by: typeof agent, url: URL, options: OutboundRequest, headers: Record<string, string> = {}) {
+    const { method = 'GET' } = options;
+    const attributes = { 'http.request.method': method, 'server.address': url.hostname };
     try {
-      return await send(url, options, { dispatcher: await by.get(), headers });
+      return await traced(method, { kind: 'client', within: true, attributes }, async (say) => {
+        const trace = options.traced ? traceparent() : undefined;
+        const all = { ...headers, ...(trace !== undefined && { traceparent: trace }) };
+        const answer = await send(url, options, { dispatcher: await by.get(), headers: all });
+        say({ 'http.response.status_code': answer.status });
+        return answer;
+      });
     } catch (error) {
       const fault = faultOf(error, url.host, options.timeoutMs);
       if (fault.logged !== undefined) log?.(fault.logged);

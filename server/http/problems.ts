@@ -10,6 +10,7 @@ import { type FieldError, Problem, type ProblemCode, problems, problemType } fro
 import { codeOf, LOCKED, neededBy, refersToNothing } from '../db/error-code.ts';
 import { unreachable } from '../db/unreachable.ts';
 import { OVERLOADED } from '../schedule/bulkhead.ts';
+import { isTraced, traceIds } from '../telemetry/spans.ts';
 import { pathRealm } from './path-realm.ts';
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
@@ -171,6 +172,7 @@ export const problemBody = (problem: Problem, instance: string | undefined) => (
   instance,
   ...(problem.errors === undefined ? {} : { errors: problem.errors }),
   ...problem.extra,
+  ...(isTraced() && { traceId: traceIds()?.trace_id }),
 });
 
 /** Logs the details that the response leaves out. */

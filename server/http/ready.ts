@@ -2,6 +2,7 @@
 // Does not own: the documents and their readers (features/protocol/discovery). A request for another document takes the usual way.
 // Implements: performance, "discovery" and "jwks" beside node:http.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { nameRequest } from '../telemetry/spans.ts';
 
 /** A complete response: status 200, these headers, this text. */
 export interface ReadyAnswer {
@@ -40,6 +41,7 @@ export function answerReady(documents: readonly ReadyDocument[], count: Count) {
     const began = performance.now();
     response.writeHead(200, ready.headers);
     response.end(ready.body);
+    nameRequest(document.url, undefined);
     count({ method, uri: document.url, status: 200, seconds: (performance.now() - began) / 1000 });
     return true;
   }

@@ -7,6 +7,7 @@ import type { Job as Claimed, PgBoss } from 'pg-boss';
 import { DAY_SECONDS } from '../contract/durations.ts';
 import { KEEP_ALIVE } from '../db/dead-peer.ts';
 import { fragment, type Sql } from '../db/sql.ts';
+import { traced, traceparent } from '../telemetry/spans.ts';
 import type { Job } from './job.ts';
 
 export interface EnqueueOptions {
@@ -110,7 +111,7 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
       await boss.insert(
         name,
         payloads.map((data) => ({
-          data,
+          data: { cause: traceparent(), ...data },
           ...(startAfterSeconds === undefined ? {} : { startAfter: startAfterSeconds }),
           ...(job.group && { group: { id: job.group.of(data) } }),
         })),
@@ -157,7 +158,9 @@ async function work(boss: PgBoss, job: Job, log: QueueOptions['log']): Promise<(
         if (!claimed) return;
         wake();
         try {
-          await job.run(claimed.data, { signal: claimed.signal });
+          const cause = 'cause' in claimed.data ? String(claimed.data.cause) : undefined;
+          const options = { kind: 'consumer', attributes: { 'realmkeeper.job': job.name }, cause } as const;
+          await traced(`job ${job.name}`, options, () => job.run(claimed.data, { signal: claimed.signal }));
         } catch (error) {
           log(`the job ${job.name} failed and will be tried again`, error);
           throw error;

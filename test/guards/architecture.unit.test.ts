@@ -47,7 +47,7 @@ function everyNameIsType(names: string): boolean {
   return parts?.filter((part) => part !== '').every((part) => part.startsWith('type ')) ?? false;
 }
 
-const BELOW = ['contract', 'schedule', 'db', 'events', 'jobs', 'crypto', 'http', 'xml'];
+const BELOW = ['contract', 'schedule', 'telemetry', 'db', 'events', 'jobs', 'crypto', 'http', 'xml'];
 /** The layer of a file: what may import it, and what it may import. */
 function layerOf(file: string): string {
   const [top = '', second = '', third = '', fourth = ''] = file.split('/');
@@ -68,6 +68,7 @@ function allowed({ file, to }: Import): boolean {
   if (from === 'contract') return false;
   if (from === 'app') return !['operator', 'quickstart', 'test'].includes(target) || file === 'server/generate.ts';
   if (from === 'schedule') return false;
+  if (from === 'telemetry') return target === 'contract';
   if (BELOW.includes(from)) return BELOW.includes(target);
   if (from === 'domain') return BELOW.includes(target);
   if (from === 'resource') return [...BELOW, 'domain'].includes(target);
@@ -75,7 +76,7 @@ function allowed({ file, to }: Import): boolean {
     if ([...BELOW, 'domain', 'resource'].includes(target)) return true;
     return target.startsWith('feature ') && rankOf(target) <= rankOf(from);
   }
-  if (from === 'operator') return target === 'contract';
+  if (from === 'operator') return ['contract', 'telemetry'].includes(target);
   // package.json: which version it is
   if (from === 'cli') return target === 'contract' || SHARED_BY_OPERATOR.test(to) || to === 'package.json';
   if (from === 'quickstart') return target !== 'test';

@@ -1,5 +1,6 @@
 // The end of a sign-in, in one transaction: it creates or renews the session, writes the audit event, runs the continuation
 // if possible, and stores the final state.
+
 import type { FastifyReply } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import { refersToNothing } from '../../../db/error-code.ts';
@@ -8,6 +9,7 @@ import type { Transact, Tx } from '../../../db/transact.ts';
 import { type Factors, mergedFactors } from '../../../domain/factors.ts';
 import { isWithdrawn } from '../../../domain/proof.ts';
 import { siteOf } from '../../../domain/site.ts';
+import { causeOf } from '../../../telemetry/spans.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../../people/sessions/service.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
@@ -142,6 +144,7 @@ export function createFinish(deps: FinishDeps) {
     // If the continuation runs in this transaction, no state is stored: a form that is sent again proves everything again.
     if (!held.stored && !next) storage.keepOverLast(tx.atLast, realm, held, endOf(plan, session));
     tx.record({
+      cause: causeOf(plan),
       type: 'LOGIN_SUCCESS',
       realm,
       by,

@@ -17,5 +17,5 @@ export const webhookConsumer: EventConsumer = {
         h.data || jsonb_strip_nulls(jsonb_build_object('clientId', h.client_id, 'outcome', h.outcome)))::text, ${occurredAt}
     from happened h join webhook w on w.realm_id = h.realm_id
       and case when h.receiver is null then w.enabled and w.event_types && array['*', h.type, h.type_group] else w.id = h.receiver end
-    returning jsonb_build_object('realm', realm_id, 'webhookId', webhook_id, 'id', id) as payload`,
+    returning jsonb_build_object('realm', realm_id, 'webhookId', webhook_id, 'id', id, 'eventId', event_id) as payload`,
 };

@@ -99,6 +99,7 @@ export function deliveryJob({
         timeoutMs,
         maxBytes: MAX_ANSWER_BYTES,
         excess: 'cut',
+        traced: true,
       });
       return { responseStatus: status, error: errorOf(status) };
     } catch (error) {

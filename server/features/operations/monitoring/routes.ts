@@ -4,7 +4,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { Health, Info } from '../../../contract/monitoring.ts';
 import type {} from '../../../http/on-demand.ts';
+import { pathRealm } from '../../../http/path-realm.ts';
 import type { CountRequest } from '../../../http/request-metric.ts';
+import { nameRequest } from '../../../telemetry/spans.ts';
 import type { HealthStatus } from './health.ts';
 import type { Monitoring } from './service.ts';
 
@@ -19,6 +21,7 @@ export function countRequests(app: FastifyInstance, count: CountRequest): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, handedOver } = request;
     const { statusCode: status, elapsedTime } = reply;
+    if (!handedOver) nameRequest(routeOptions.url ?? 'NOT_FOUND', pathRealm(request));
     if (!handedOver) count({ method, uri: routeOptions.url ?? 'NOT_FOUND', status, seconds: elapsedTime / 1000 });
     done();
   });

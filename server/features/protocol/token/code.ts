@@ -11,6 +11,7 @@ import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
 import { OFFLINE, presentScopes } from '../../../domain/scopes.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import { causeOf } from '../../../telemetry/spans.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import { accessLifeOf, type Families, lifeOf } from './families.ts';
 import type { Grant, GrantCall, Granted } from './grant.ts';
@@ -86,6 +87,7 @@ export function createCodes<Request extends Wanted>(
         const { realm, client, by } = redemption.call;
         const { row, resources } = taken;
         tx.record({
+          cause: causeOf(redemption),
           type: 'TOKEN_ISSUED',
           realm,
           by,

@@ -10,6 +10,7 @@ import { personOf } from '../../../domain/person.ts';
 import { OPENID, presentScopes } from '../../../domain/scopes.ts';
 import { cutoffsOf } from '../../../domain/session.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import { causeOf } from '../../../telemetry/spans.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import { type Families, lifeOf } from './families.ts';
@@ -97,6 +98,7 @@ export function refreshGrant({
         const { realm, client, by } = redemption.call;
         const { row, scopes, resources } = taken;
         tx.record({
+          cause: causeOf(redemption),
           type: 'TOKEN_REFRESHED',
           realm,
           by,
