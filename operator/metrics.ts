@@ -21,6 +21,7 @@ export interface OperatorMetrics {
   /** Registers one server's operator, whose queue depth and resource states each scrape reads; the scrape adds them up. */
   observe(what: { depth(): number; resources(): readonly Resource[] }): void;
   contentType: string;
+  registry: Registry;
   text(): Promise<string>;
 }
 
@@ -149,6 +150,7 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
     leading: (leads) => leader.set(leads ? 1 : 0),
     serverUp: (answers, server) => up.set(server === undefined ? {} : { server }, answers ? 1 : 0),
     observe: (what) => void observed.push(what),
+    registry,
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };

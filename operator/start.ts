@@ -2,6 +2,7 @@
 // The quick start runs it in process; main.ts runs it alone. Design "Reconciler".
 import type { Client } from '../server/contract/client.ts';
 import { errorWords } from '../server/contract/error-words.ts';
+import { traced } from '../server/telemetry/spans.ts';
 import { flow } from './kinds/flow.ts';
 import { type AnyKind, objectName } from './kinds/kind.ts';
 import { realm } from './kinds/realm.ts';
@@ -134,7 +135,12 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       const resource = source.get(key);
       const realm = resource && realmOf(resource);
       const before = writesTo(realm);
-      const outcome = await counted(key, () => controller.reconcile(key));
+      const attributes = resource && {
+        'realmkeeper.resource': resource.metadata.name,
+        'k8s.namespace.name': resource.metadata.namespace,
+      };
+      const pass = () => counted(key, () => controller.reconcile(key));
+      const outcome = await traced(`reconcile ${kindOf(key)}`, attributes ? { attributes } : {}, pass);
       if (!outcome) return undefined;
       // Another write may have created the missing object while this pass ran: try again at once.
       if (writesTo(realm) !== before && isHeldUp(source.get(key))) return { afterMs: 0 };
@@ -152,8 +158,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       how = outcome?.is ?? 'Gone';
       return outcome;
     } finally {
-      const kind = key.slice(0, key.indexOf('/'));
-      metrics?.reconciled({ kind, outcome: how, seconds: (timers.now() - began) / 1000 });
+      metrics?.reconciled({ kind: kindOf(key), outcome: how, seconds: (timers.now() - began) / 1000 });
     }
   }
   metrics?.observe({ depth: () => queue.depth(), resources: () => source.list() });
@@ -271,6 +276,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   };
 }
 
+const kindOf = (key: string): string => key.slice(0, key.indexOf('/'));
 const isRealm = (key: string): boolean => key.startsWith('Realm/');
 
 /** Whether the present spec, or an earlier one, has been applied. */
