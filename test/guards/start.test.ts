@@ -1,5 +1,5 @@
 // Owns: what the built server loads until it is ready, and what it keeps then: bytes of code, modules, memory. The machine's speed has no
-// part in it.
+// part in it. The console's files beside the bundles change none of it.
 // Does not own: how fast a start is (test/bench).
 // Implements: performance, "start" and "memory". The figures are in start.json; a change that raises one says so in its commit.
 import { spawn } from 'node:child_process';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleOptions } from '../../bundle.ts';
+import { builtConsole } from '../../console/build.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -21,6 +22,8 @@ const figures: Record<'bytes' | 'modules' | 'memoryMiB', number> = JSON.parse(
 /** Of what is written down, either way: a change that makes a start lighter writes that down, too. */
 const SLACK = { bytes: 0.02, modules: 0.02 };
 const MEMORY_SLACK_MIB = 5;
+/** Two starts of the same server differ by less: the queue and the pool are at different moments of their work. */
+const BETWEEN_STARTS_MIB = 1.5;
 
 /** Packages and folders that few requests need: a start does without them. */
 const LATER = [
@@ -60,8 +63,12 @@ let database: TestDatabase;
 let outputs: Metafile['outputs'];
 let seen: Seen;
 
-/** Starts the built server, and ends it when the report of watched-start.mjs is there. */
-async function start(): Promise<Seen> {
+/**
+ * Starts the built server, and ends it when the report of watched-start.mjs is there.
+ * @param afterwards called with the server's address before it ends
+ */
+async function start(afterwards?: (address: string) => Promise<void>): Promise<Seen> {
+  const port = await freePort();
   const watch = path.join(root, 'test/support/watched-start.mjs');
   const server = spawn(process.execPath, ['--expose-gc', '--import', watch, path.join(folder, 'server.js')], {
     cwd: folder,
@@ -70,7 +77,7 @@ async function start(): Promise<Seen> {
       NODE_ENV: 'production',
       DATABASE_URL: database.url,
       SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-      SVC_PORT: String(await freePort()),
+      SVC_PORT: String(port),
       SVC_BASE_URL: 'http://localhost:8080',
       SVC_LOG_LEVEL: 'warn',
       SVC_OPERATOR_CLIENT_SECRET: 'kNqzV1cT0fYw8uJr5hXb2mGd7sLp4aEo9iQxRtZ3vKM',
@@ -82,6 +89,7 @@ async function start(): Promise<Seen> {
     said += chunk;
     const [, json] = /^watched: (.*)$/m.exec(said) ?? [];
     if (json) {
+      await afterwards?.(`http://127.0.0.1:${port}`);
       server.kill('SIGTERM');
       await once(server, 'exit');
       return JSON.parse(json);
@@ -147,3 +155,19 @@ test('it keeps as much memory at rest as is written down', () => {
   const found = Math.round(seen.memory / 1024 / 102.4) / 10;
   expect(Math.abs(found - figures.memoryMiB), says('memoryMiB', found)).toBeLessThanOrEqual(MEMORY_SLACK_MIB);
 });
+
+test('with the console beside it, it loads the same files, and keeps as much memory', async () => {
+  const assets = path.join(folder, 'console');
+  await cp(await builtConsole(), assets, { recursive: true });
+  try {
+    let status = 0;
+    const withConsole = await start(async (address) => {
+      status = (await fetch(`${address}/admin/console/`)).status;
+    });
+    expect(status).toBe(200);
+    expect([...withConsole.files].sort()).toEqual([...seen.files].sort());
+    expect(Math.abs(withConsole.memory - seen.memory) / 1024 / 1024).toBeLessThan(BETWEEN_STARTS_MIB);
+  } finally {
+    await rm(assets, { recursive: true });
+  }
+}, 120_000);
