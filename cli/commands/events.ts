@@ -109,9 +109,20 @@ async function events(cli: Cli, options: Options): Promise<void> {
   const connection = await cli.connect();
   const scope = { connection, realm, signal: cli.signal };
   const { q: _, ...filter } = await filterOf(scope, undefined, options);
-  const ask = async (more: object) =>
-    (await connection.client.call(listEvents, { params: { realm }, query: { ...filter, ...more }, signal: cli.signal }))
-      .body ?? [];
+  const { signal } = cli;
+  const ask = (more: object) =>
+    connection.client.call(listEvents, { params: { realm }, query: { ...filter, ...more }, signal });
+  /** A page may be short because the server stopped its search; the next one goes on. */
+  const newest = async (limit: number) => {
+    const found: Event[] = [];
+    let cursor: string | undefined;
+    do {
+      const { body = [], nextCursor } = await ask({ limit, ...(cursor !== undefined && { cursor }) });
+      found.push(...body);
+      cursor = nextCursor;
+    } while (cursor !== undefined && found.length < limit);
+    return found.slice(0, limit);
+  };
   const seen = new Set<string>();
   let latest = 0;
   const tell = (found: readonly Event[]) => {
@@ -122,14 +133,14 @@ async function events(cli: Cli, options: Options): Promise<void> {
       cli.io.stdout.write(`${line(event, options.output)}\n`);
     }
   };
-  tell(await ask({ limit: Math.max(1, Number(options.limit) || 20) }));
+  tell(await newest(Math.max(1, Number(options.limit) || 20)));
   if (!options.follow) return;
   latest ||= Date.now() - LATE_MS;
   for (;;) {
     await sleep(LOOK_MS, undefined, { signal: cli.signal }).catch(() => {
       throw new Interrupted();
     });
-    tell(await ask({ limit: 1000, from: latest - LATE_MS }));
+    tell((await ask({ limit: 1000, from: latest - LATE_MS })).body ?? []);
   }
 }
 

@@ -207,6 +207,8 @@ export const listEvents = route({
   path: '/admin/realms/:realm/events',
   tag: 'events',
   summary: 'Query the audit log, newest first',
+  description:
+    'A page may have fewer than `limit` events, or none, although `Link` names a next page: a search for events that several filters seldom have in common stops after a second. The next page goes on where it stopped. Without a next page the search has read to the end.',
   permission: 'events:read',
   params: InRealm,
   query: Page.extend({

@@ -52,20 +52,23 @@ const TOTAL = 'x-total-count';
  * Removes the look-ahead row (ask the store for `limit + 1`) and sets the Link header if there is one. A list on a
  * single page gets its total; for a longer one, counting would cost more than reading a page.
  * @param keyOf the row's key in the list's order
+ * @param until the key at which a search stopped before it had a page: the next page goes on from there
  */
 export function page<T>(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   rows: readonly T[],
   limit: number,
   keyOf: (row: T) => readonly string[],
+  until?: readonly string[],
 ): T[] {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const url = new URL(request.url, 'http://host');
-  if (rows.length <= limit && !url.searchParams.has('cursor') && !reply.hasHeader(TOTAL))
+  const next = rows.length > limit && last !== undefined ? keyOf(last) : until;
+  if (!next && !url.searchParams.has('cursor') && !reply.hasHeader(TOTAL))
     void reply.header(TOTAL, String(rows.length));
-  if (rows.length > limit && last !== undefined) {
-    url.searchParams.set('cursor', encodeCursor(keyOf(last)));
+  if (next) {
+    url.searchParams.set('cursor', encodeCursor(next));
     void reply.header('link', `<${url.pathname}${url.search}>; rel="next"`);
   }
   return shown;

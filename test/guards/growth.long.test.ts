@@ -127,7 +127,7 @@ const SAMPLES: Record<string, readonly string[]> = {
   clientId: ['grown-7', 'app'],
   userId: [personId(8), personId(3)],
   username: ['user-8'],
-  actor: ['user-8', personId(8), 'nobody-at-all'],
+  actor: ['user-8', personId(8), 'busy', 'nobody-at-all'],
   subject: ['user-8', personId(8), 'busy', 'nobody-at-all'],
   ipAddress: ['192.0.2.1', '203.0.113.9'],
   outcome: ['failure'],
@@ -202,6 +202,9 @@ test('every list and thing of the admin API', async () => {
 const TOGETHER = [
   { actor: 'user-8', subject: 'user-8' },
   { actor: 'busy', subject: 'nobody' },
+  { actor: 'busy', outcome: 'denied' },
+  { subject: 'busy', clientId: 'grown-7' },
+  { subject: 'busy', type: 'ADMIN_WRITE', outcome: 'failure' },
   { actor: 'nobody', subject: 'busy' },
   { userId: personId(2), clientId: 'nobody' },
   { clientId: 'busy', ipAddress: '203.0.113.9' },

@@ -64,6 +64,8 @@ export default function Events({ params: { realm } }: PageProps) {
   const [verifies, setVerifies] = useState(false);
   const rows = follow ? followed.rows : list.data?.body;
   const problem = follow ? followed.problem : list.error;
+  /** The server stopped its search before it had a page. */
+  const isCut = !follow && list.data?.nextCursor !== undefined && (rows?.length ?? 0) < PAGE_ROWS;
   const open = rows?.find(({ id }) => id === get('event'));
   return (
     <Page
@@ -124,7 +126,7 @@ export default function Events({ params: { realm } }: PageProps) {
             idOf={({ id }) => id}
             onOpen={({ id }) => set({ event: id })}
             stale={!follow && list.isPlaceholderData}
-            empty={<NoEvents isFiltered={isFiltered(filters)} />}
+            empty={isCut ? <SearchOn /> : <NoEvents isFiltered={isFiltered(filters)} />}
           />
         ) : (
           !problem && (
@@ -133,7 +135,8 @@ export default function Events({ params: { realm } }: PageProps) {
             </div>
           )
         )}
-        {!follow && list.data && (rows?.length ?? 0) > 0 && (
+        {isCut && (rows?.length ?? 0) > 0 && <p className="hint pad">{CUT}</p>}
+        {!follow && list.data && ((rows?.length ?? 0) > 0 || isCut) && (
           <Pager shown={rows?.length ?? 0} nextCursor={list.data.nextCursor} />
         )}
       </div>
@@ -143,6 +146,14 @@ export default function Events({ params: { realm } }: PageProps) {
     </Page>
   );
 }
+
+const CUT = 'The search stopped after a second. Older events may match: the next page goes on.';
+
+const SearchOn = () => (
+  <Empty icon="search" title="No event matches so far">
+    <p>{CUT} A filter less, or a shorter period, is searched sooner.</p>
+  </Empty>
+);
 
 function NoEvents({ isFiltered: filtered }: { isFiltered: boolean }) {
   return filtered ? (

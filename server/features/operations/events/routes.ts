@@ -47,11 +47,12 @@ export function eventRoutes(app: FastifyInstance, { sql, seal }: { sql: Sql; sea
       from: dateOf(query.from),
       to: dateOf(query.to),
     };
-    const rows = await store.listEvents(sql, params.realm, filter, {
+    const { rows, until } = await store.listEvents(sql, params.realm, filter, {
       before: cursorId(query.cursor),
       limit: query.limit + 1,
     });
-    return page({ request, reply }, rows.map(eventOf), query.limit, (event) => [event.id]);
+    const keyOf = ({ id }: { id: string }) => [id];
+    return page({ request, reply }, rows.map(eventOf), query.limit, keyOf, until === undefined ? undefined : [until]);
   });
   bind(app, verify, ({ params, query }) => verifyEvents(sql, seal, params.realm, query));
   bind(app, listEventTypes, async () => [...EventTypeName.options]);
