@@ -139,6 +139,8 @@ function mountConfiguration(
 ): void {
   const { resources, settings, resolveTxt = systemResolveTxt } = deps;
   const api = createResourceApi(deps);
+  // that a domain is verified is no configuration: the organization's domains are
+  const verifying = createResourceApi({ ...deps, written: 'byServer' });
   const { clients, clientScopes, claims, organizations, agents, samlClients, authorizationServices } = resources;
   settingsRoutes(admin, deps);
   subjectClaimRoutes(admin, settings);
@@ -150,7 +152,7 @@ function mountConfiguration(
   mountResources(admin, resources, { ...deps, api });
   invitationRoutes(admin, deps);
   directoryRoutes(admin, createDirectories({ ...deps, syncs: deps.federation.syncs }));
-  organizationRoutes(admin, createOrganizations({ ...deps, api, resource: organizations, resolveTxt }));
+  organizationRoutes(admin, createOrganizations({ ...deps, api: verifying, resource: organizations, resolveTxt }));
   deliveryRoutes(admin, createWebhooks({ ...deps, enqueue: deps.enqueueDeliveries }));
   clientScopeRoutes(admin, { api, scopes: clientScopes, claims });
   clientRoutes(admin, { api, clients, secrets: createClientSecrets({ ...deps, clients }) });

@@ -149,5 +149,5 @@ export const putClientAdminRoles = route({
   body: AdminGrantsInput,
   example: { grants: [{ role: 'realm-viewer', realm: 'acme' }] },
   response: AdminGrants,
-  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
+  problems: ['declared-only', 'not-found', 'privilege-escalation', 'precondition-failed'],
 });

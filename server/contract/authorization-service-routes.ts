@@ -65,7 +65,7 @@ export const putAuthorizationService = route({
     permissions: [{ name: 'view-albums', resourceType: 'album', scopes: ['view'], policies: ['office-hours'] }],
   },
   response: shape.AuthorizationService,
-  problems: ['not-found', 'precondition-failed', 'privilege-escalation'],
+  problems: ['declared-only', 'not-found', 'precondition-failed', 'privilege-escalation'],
 });
 
 export const deleteAuthorizationService = route({
@@ -76,7 +76,7 @@ export const deleteAuthorizationService = route({
   permission: write,
   params: InClient,
   status: 204,
-  problems: ['not-found', 'precondition-failed', 'privilege-escalation'],
+  problems: ['declared-only', 'not-found', 'precondition-failed', 'privilege-escalation'],
 });
 
 export const getAuthorizationSettings = route({
@@ -100,7 +100,7 @@ export const putAuthorizationSettings = route({
   body: shape.AuthorizationSettingsInput,
   example: { decisionStrategy: 'affirmative' },
   response: shape.AuthorizationSettings,
-  problems: ['not-found', 'precondition-failed', 'privilege-escalation'],
+  problems: ['declared-only', 'not-found', 'precondition-failed', 'privilege-escalation'],
 });
 
 export interface ItemRoutes<Wire extends z.ZodType = z.ZodType, Input extends z.ZodType = z.ZodType> {
@@ -148,7 +148,7 @@ function itemRoutes<Wire extends z.ZodType, Input extends z.ZodType>(
       example,
       status: 201,
       response: wire,
-      problems: ['not-found', 'name-taken', 'privilege-escalation'],
+      problems: ['declared-only', 'not-found', 'name-taken', 'privilege-escalation'],
     }),
     get: route({
       method: 'GET',
@@ -170,7 +170,7 @@ function itemRoutes<Wire extends z.ZodType, Input extends z.ZodType>(
       body: update,
       example: updateExample,
       response: wire,
-      problems: ['not-found', 'precondition-failed', 'privilege-escalation'],
+      problems: ['declared-only', 'not-found', 'precondition-failed', 'privilege-escalation'],
     }),
     remove: route({
       method: 'DELETE',
@@ -180,7 +180,7 @@ function itemRoutes<Wire extends z.ZodType, Input extends z.ZodType>(
       permission: write,
       params: ByName,
       status: 204,
-      problems: ['not-found', 'in-use', 'precondition-failed', 'privilege-escalation'],
+      problems: ['declared-only', 'not-found', 'in-use', 'precondition-failed', 'privilege-escalation'],
     }),
   } as ItemRoutes<Wire, Input>;
 }

@@ -82,12 +82,12 @@ export const addClaimToScope = route({
   method: 'PUT',
   summary: 'Let a client scope give a claim',
   response: ClientScope,
-  problems: ['not-found'],
+  problems: ['declared-only', 'not-found'],
 });
 export const removeClaimFromScope = route({
   ...ofClaim,
   method: 'DELETE',
   summary: 'Let a client scope give a claim no more',
   status: 204,
-  problems: ['not-found'],
+  problems: ['declared-only', 'not-found'],
 });

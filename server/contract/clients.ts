@@ -328,7 +328,7 @@ export const addServiceAccountRoles = route({
   body: AccountRolesInput,
   example: accountExample,
   response: ServiceAccountRoles,
-  problems: ['not-found', 'privilege-escalation'],
+  problems: ['declared-only', 'not-found', 'privilege-escalation'],
 });
 export const removeServiceAccountRoles = route({
   ...ofAccount,
@@ -338,7 +338,7 @@ export const removeServiceAccountRoles = route({
   body: AccountRolesInput,
   example: accountExample,
   status: 204,
-  problems: ['not-found', 'privilege-escalation'],
+  problems: ['declared-only', 'not-found', 'privilege-escalation'],
 });
 
 const AllowedResources = z.object({ allowedResources: clientFields.allowedResources });
@@ -360,5 +360,5 @@ export const putAllowedResources = route({
   body: z.strictObject(AllowedResources.shape),
   example: { allowedResources: [] },
   response: AllowedResources,
-  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
+  problems: ['declared-only', 'not-found', 'privilege-escalation', 'precondition-failed'],
 });

@@ -193,7 +193,7 @@ export const createFlow = route({
   example: { alias: 'with-otp', copyFromAlias: 'browser' },
   status: 201,
   response: Flow,
-  problems: ['name-taken', 'not-found'],
+  problems: ['declared-only', 'name-taken', 'not-found'],
 });
 export const getFlow = route({
   method: 'GET',
@@ -226,7 +226,7 @@ export const putFlow = route({
   body: TreeInput,
   example: passwordAndOtp,
   response: Flow,
-  problems: ['not-found', 'precondition-failed'],
+  problems: ['declared-only', 'not-found', 'precondition-failed'],
 });
 export const renameFlow = route({
   method: 'PATCH',
@@ -238,7 +238,7 @@ export const renameFlow = route({
   body: z.strictObject({ alias: name(255) }),
   example: { alias: 'password-and-otp' },
   response: Flow,
-  problems: ['not-found', 'name-taken', 'flow-built-in', 'precondition-failed'],
+  problems: ['declared-only', 'not-found', 'name-taken', 'flow-built-in', 'precondition-failed'],
 });
 export const deleteFlow = route({
   method: 'DELETE',
@@ -248,7 +248,7 @@ export const deleteFlow = route({
   permission: 'flows:write',
   params: ByAlias,
   status: 204,
-  problems: ['not-found', 'flow-built-in', 'flow-in-use', 'precondition-failed'],
+  problems: ['declared-only', 'not-found', 'flow-built-in', 'flow-in-use', 'precondition-failed'],
 });
 export const getBrowserFlow = route({
   method: 'GET',
@@ -272,7 +272,7 @@ export const putBrowserFlow = route({
   body: TreeInput,
   example: passwordAndOtp,
   response: Flow,
-  problems: ['precondition-failed'],
+  problems: ['declared-only', 'precondition-failed'],
 });
 export const listAuthenticators = route({
   method: 'GET',

@@ -101,7 +101,7 @@ export const addGroupRole = route({
   permission: 'groups:write',
   params: ByRole,
   status: 204,
-  problems: ['not-found'],
+  problems: ['declared-only', 'not-found'],
 });
 export const removeGroupRole = route({
   method: 'DELETE',
@@ -111,5 +111,5 @@ export const removeGroupRole = route({
   permission: 'groups:write',
   params: ByRole,
   status: 204,
-  problems: ['not-found'],
+  problems: ['declared-only', 'not-found'],
 });

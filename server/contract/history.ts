@@ -80,6 +80,7 @@ export const undoHistory = route({
   problems: [
     'not-found',
     'changed-since',
+    'declared-only',
     'in-use',
     'flow-in-use',
     'privilege-escalation',

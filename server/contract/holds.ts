@@ -53,7 +53,7 @@ export const placeHold = route({
   description: [
     'While the hold stands, an import leaves what it names as it is, and names it in the plan’s `held`; the rest of the document is applied.',
     'The admin API changes it as before. When the hold ends, at `until` or by DELETE, the realm’s revision rises, so that the operator restores what is declared.',
-    'Needs the write permission of each kind that it names as well. What no manager owns is refused: no document would change it.',
+    'Needs the write permission of each kind that it names as well. What no manager owns is refused: no document would change it. Where the setting `declaredOnly` locks the kind, a hold opens it, also for what is not there yet.',
   ].join(' '),
   permission: 'holds:write',
   params: InRealm,

@@ -115,7 +115,7 @@ export const putMessageTemplate = route({
     enabled: true,
   },
   response: MessageTemplate,
-  problems: ['precondition-failed', 'privilege-escalation'],
+  problems: ['declared-only', 'precondition-failed', 'privilege-escalation'],
 });
 export const deleteMessageTemplate = route({
   method: 'DELETE',
@@ -125,7 +125,7 @@ export const deleteMessageTemplate = route({
   permission: 'messaging:write',
   params: InRealm.extend(key),
   status: 204,
-  problems: ['not-found', 'built-in', 'precondition-failed'],
+  problems: ['declared-only', 'not-found', 'built-in', 'precondition-failed'],
 });
 
 const Sample = z.union([text(2000), z.number(), z.null()]);

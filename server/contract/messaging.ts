@@ -96,7 +96,7 @@ export const putMessagingProvider = route({
     secret: 'the password',
   },
   response: MessagingProvider,
-  problems: ['precondition-failed', 'privilege-escalation'],
+  problems: ['declared-only', 'precondition-failed', 'privilege-escalation'],
 });
 export const deleteMessagingProvider = route({
   method: 'DELETE',
@@ -106,7 +106,7 @@ export const deleteMessagingProvider = route({
   permission: 'messaging:write',
   params: InRealm.extend(key),
   status: 204,
-  problems: ['not-found', 'precondition-failed'],
+  problems: ['declared-only', 'not-found', 'precondition-failed'],
 });
 export const messagingProviderRoutes = {
   list: listMessagingProviders,

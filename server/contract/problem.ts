@@ -32,6 +32,7 @@ export const problems = {
   'in-use': { status: 409, title: 'Something else refers to this object' },
   'changed-since': { status: 409, title: 'Something of it was changed since' },
   held: { status: 409, title: 'A hold keeps it as it is' },
+  'declared-only': { status: 409, title: 'Only a document may change this' },
   'managed-by-another': { status: 409, title: 'Another manager owns what the document declares' },
   'precondition-failed': { status: 412, title: 'The resource has changed since it was read' },
   'timed-out': { status: 408, title: 'The request did not come to its end in time' },

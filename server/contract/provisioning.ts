@@ -69,7 +69,7 @@ export const putProvisioning = route({
   body: ProvisioningInput,
   example: { registration: 'token', allowedRedirectHosts: ['apps.example.com'] },
   response: Provisioning,
-  problems: ['precondition-failed', 'privilege-escalation'],
+  problems: ['declared-only', 'precondition-failed', 'privilege-escalation'],
 });
 export const listInitialAccessTokens = route({
   method: 'GET',

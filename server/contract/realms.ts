@@ -14,7 +14,11 @@ export const RealmSummary = z
   })
   .meta({ id: 'RealmSummary' });
 export type RealmSummary = z.infer<typeof RealmSummary>;
-export const Realm = RealmSummary.extend({ issuer: z.string(), createdAt: EpochMs }).meta({ id: 'Realm' });
+export const Realm = RealmSummary.extend({
+  issuer: z.string(),
+  createdAt: EpochMs,
+  declaredOnly: z.array(z.string()).describe('Sections that only documents change, by the setting of that name'),
+}).meta({ id: 'Realm' });
 export type Realm = z.infer<typeof Realm>;
 
 const tag = 'realms';

@@ -38,7 +38,7 @@ export interface Described<Input, Update> {
   updateExample: Update;
   /** `q` searches. */
   searches?: boolean;
-  /** Problems of a write in addition to name-taken, not-found and precondition-failed. */
+  /** Problems of a write in addition to name-taken, declared-only, not-found and precondition-failed. */
   problems?: readonly ProblemCode[];
   describe?: Partial<Record<'list' | 'create' | 'get' | 'put' | 'remove', string>>;
   /** Set for routes that administrators of single groups or clients may use. */
@@ -128,7 +128,7 @@ export function resourceRoutes({
       example,
       status: 201,
       response: wire,
-      problems: ['name-taken', ...problems],
+      problems: ['name-taken', 'declared-only', ...problems],
     }),
     get: route({
       method: 'GET',
@@ -153,7 +153,7 @@ export function resourceRoutes({
       body: update,
       example: updateExample,
       response: wire,
-      problems: ['not-found', 'name-taken', 'precondition-failed', ...problems],
+      problems: ['not-found', 'name-taken', 'declared-only', 'precondition-failed', ...problems],
     }),
     remove: route({
       method: 'DELETE',
@@ -163,7 +163,7 @@ export function resourceRoutes({
       permission: write,
       params: at.schema,
       status: 204,
-      problems: ['not-found', 'precondition-failed', ...problems],
+      problems: ['not-found', 'declared-only', 'precondition-failed', ...problems],
     }),
   } as ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
 }

@@ -71,7 +71,7 @@ export const putDefaultRole = route({
   body: z.strictObject({ default: z.boolean().optional() }).nullish(),
   example: { default: true },
   response: Role,
-  problems: ['not-found', 'precondition-failed'],
+  problems: ['declared-only', 'not-found', 'precondition-failed'],
 });
 
 export const clientRoles = kind({

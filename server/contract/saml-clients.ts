@@ -171,7 +171,7 @@ export const importSamlClient = route({
   </SPSSODescriptor>
 </EntityDescriptor>`,
   },
-  problems: ['name-taken', 'too-large', 'unsupported-media-type'],
+  problems: ['declared-only', 'name-taken', 'too-large', 'unsupported-media-type'],
 });
 
 export const importSamlClientFromUrl = route({
@@ -181,5 +181,5 @@ export const importSamlClientFromUrl = route({
   description: `The address is kept as \`metadataUrl\`, the certificate as \`metadataCertificate\`: where one is kept already, it counts. ${whatItDoes}`,
   body: z.strictObject({ ...chosen, metadataUrl: HttpsAddress }),
   example: { metadataUrl: 'https://crm.example.com/saml/metadata' },
-  problems: ['name-taken'],
+  problems: ['declared-only', 'name-taken'],
 });

@@ -168,6 +168,7 @@ const conditional = ['not-found', 'name-taken', 'privilege-escalation', 'precond
 /** The routes that users and groups have in common. */
 const routesOf = (name: 'Users' | 'Groups', one: string, example: Record<string, unknown>) => {
   const singular = name.slice(0, -1);
+  const more = name === 'Groups' ? (['declared-only'] as const) : [];
   return {
     list: route({
       ...own,
@@ -203,7 +204,7 @@ const routesOf = (name: 'Users' | 'Groups', one: string, example: Record<string,
       example,
       status: 201,
       response: ScimResource,
-      problems: ['name-taken'],
+      problems: ['name-taken', ...more],
     }),
     get: route({
       ...own,
@@ -227,7 +228,7 @@ const routesOf = (name: 'Users' | 'Groups', one: string, example: Record<string,
       body: Body,
       example,
       response: ScimResource,
-      problems: conditional,
+      problems: [...conditional, ...more],
     }),
     patch: route({
       ...own,
@@ -242,7 +243,7 @@ const routesOf = (name: 'Users' | 'Groups', one: string, example: Record<string,
       body: ScimPatch,
       example: { schemas: [PATCH], Operations: [{ op: 'replace', path: 'externalId', value: '4711' }] },
       response: ScimResource,
-      problems: conditional,
+      problems: [...conditional, ...more],
     }),
     remove: route({
       ...own,
@@ -252,7 +253,7 @@ const routesOf = (name: 'Users' | 'Groups', one: string, example: Record<string,
       summary: `Delete ${one}`,
       params: ById,
       status: 204,
-      problems: conditional,
+      problems: [...conditional, ...more],
     }),
   };
 };

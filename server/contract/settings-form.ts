@@ -13,6 +13,7 @@ export const settingsForm: Form = {
         'termsUrl',
         'termsVersion',
         'mostAppliedPlans',
+        'declaredOnly',
       ],
     },
     {
@@ -125,6 +126,7 @@ export const settingsForm: Form = {
     reuseRefreshTokens: { label: 'Refresh tokens stay the same' },
     captchaProvider: { label: 'Captcha' },
     mostAppliedPlans: { label: 'Applied plans that are kept' },
+    declaredOnly: { label: 'Declared only' },
     passwordMaxAgeDays: { label: 'Longest age of a password in days' },
     breachedPasswordCheck: { label: 'Refuse passwords known from breaches' },
     guessablePasswordCheck: { label: 'Refuse passwords that are easy to guess' },

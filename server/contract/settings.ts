@@ -1,6 +1,7 @@
 // A realm's settings: every field with the value of a fresh realm, in one table. Specification 2.3 and 4.2.
 // features/configuration/settings stores them. A field that PUT omits keeps its value (decisions).
 import { z } from 'zod';
+import { DeclaredOnly } from './declared-only.ts';
 import { managedBy, WithManagers } from './managed-by.ts';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
@@ -218,6 +219,9 @@ export const settingsShape = {
     .describe(
       'Whoever signs in on a device that they have not used before is told by mail, where the realm sends e-mail, with a link to say that it was not them',
     ),
+  declaredOnly: DeclaredOnly.describe(
+    'Sections of the realm document that only documents of a manager change, such as the operator’s; `*`: all configuration. An administrator changes an object of them by hand while a hold stands on it. Users are never locked. Changing this setting needs `managers:write` too',
+  ),
 };
 
 /** The settings in a realm document and a Realm resource: any subset. */
@@ -302,6 +306,7 @@ export const freshSettings = (realm: string): Settings => ({
   deviceRemembering: 'always',
   riskWeights: { ...freshWeights },
   newDeviceNoticeEnabled: true,
+  declaredOnly: [],
 });
 
 export const RealmSettingsDto = z
@@ -345,5 +350,5 @@ export const putSettings = route({
   body: SettingsInput,
   example: { displayName: 'Acme', accessTokenTtlSeconds: 600, primaryColor: '#0a7c66' },
   response: RealmSettingsDto,
-  problems: ['precondition-failed', 'privilege-escalation'],
+  problems: ['declared-only', 'precondition-failed', 'privilege-escalation'],
 });

@@ -36,5 +36,5 @@ export const putSubjectClaim = route({
   body: z.strictObject(SubjectClaim.shape),
   example: { strategy: 'pairwise' },
   response: SubjectClaim,
-  problems: ['precondition-failed'],
+  problems: ['declared-only', 'precondition-failed'],
 });

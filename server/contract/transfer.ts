@@ -283,6 +283,7 @@ export const importRealm = route({
   response: Plan,
   problems: [
     'managed-by-another',
+    'declared-only',
     'missing-environment',
     'privilege-escalation',
     'forbidden',

@@ -102,5 +102,5 @@ export const putUserProfile = route({
   body: UserProfileDocument.extend(managedBy),
   example: { attributes: [{ name: 'phone', displayName: 'Phone', view: ['admin', 'user'], edit: ['admin'] }] },
   response: UserProfile,
-  problems: ['precondition-failed'],
+  problems: ['declared-only', 'precondition-failed'],
 });

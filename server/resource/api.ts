@@ -13,6 +13,7 @@ import type { Reach } from '../domain/reach.ts';
 import type { Expect } from '../http/etag.ts';
 import { changeOf, createdFields, deletionOf, differences } from './change.ts';
 import { wantedOf } from './compare.ts';
+import type { Written } from './declared-only.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
 import { linkPeople, namesPeople, unknownPeople } from './people.ts';
 import { danglingReferences } from './references.ts';
@@ -45,6 +46,8 @@ export interface ResourceApiDeps {
   /** Every kind of the realm document, in its order. */
   parts: readonly RealmPart[];
   newId: () => string;
+  /** Default: by hand, so that what only documents may change is refused. */
+  written?: Exclude<Written, 'byManager'>;
 }
 
 /** A change of one object with the fields that the request named; faults in other fields are not reported. */
@@ -57,7 +60,7 @@ interface Step {
 }
 
 /** The single writes of the admin API, by the same checks and write path as imports. */
-export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDeps) {
+export function createResourceApi({ sql, transact, parts, newId, written = 'byHand' }: ResourceApiDeps) {
   /** Checks and writes the changes, by the same rules for requests and documents. */
   async function writeSteps(
     tx: Tx,
@@ -89,7 +92,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
       for (const part of touched) refuse((await part.whole?.(tx.sql, realm, changes.map(wantedOf))) ?? []);
     }
     await refuseEscalation(tx.sql, { realm, principal, parts: touched, changes });
-    await writeChanges(tx, { realm, by, parts: touched, changes, newId });
+    await writeChanges(tx, { realm, by, written, parts: touched, changes, newId });
     await linkPeople(tx.sql, { realm, parts: touched, changes });
   }
 

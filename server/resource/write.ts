@@ -9,6 +9,7 @@ import type { Tx } from '../db/transact.ts';
 import { renameOwned, renameOwnedBelow } from '../domain/ownership.ts';
 import { deletionOf } from './change.ts';
 import { wantedOf } from './compare.ts';
+import { ofConfiguration, refuseDeclaredOnly, type Written } from './declared-only.ts';
 import { eventsOf } from './events.ts';
 import { joinPaths } from './items.ts';
 import type { PlannedChange, RealmPart, Saved, Wanted } from './part.ts';
@@ -30,12 +31,16 @@ export const faultsOf = (part: RealmPart, realm: string, saved: readonly Saved[]
     }));
   });
 
-/** Writes the changes with their effects, and records their events. */
+/**
+ * Writes the changes with their effects, and records their events.
+ * @throws Problem `declared-only` for a change by hand that only documents may make
+ */
 export async function writeChanges(
   tx: Tx,
   {
     realm,
     by,
+    written,
     parts,
     changes,
     manager,
@@ -43,12 +48,17 @@ export async function writeChanges(
   }: {
     realm: string;
     by: By;
+    written: Written;
     parts: readonly RealmPart[];
     changes: readonly PlannedChange[];
     manager?: string;
     newId: () => string;
   },
 ): Promise<void> {
+  const refuseLocked = async (those: readonly PlannedChange[]) => {
+    if (written === 'byHand') await refuseDeclaredOnly(tx.sql, realm, ofConfiguration(parts, those));
+  };
+  await refuseLocked(changes);
   const withIds = new Set(parts.filter((part) => part.ids).map((part) => part.kind));
   const known = changes.map((change) =>
     change.action === 'create' && change.id === undefined && withIds.has(change.kind)
@@ -57,6 +67,7 @@ export async function writeChanges(
   );
   const wanted = known.map(wantedOf);
   const fallen = await writeRows(tx.sql, { realm, parts, wanted });
+  await refuseLocked(fallen);
   const all = [...wanted, ...fallen.map(wantedOf)];
   for (const change of known) await renameOwnership(tx.sql, realm, parts, change);
   for (const part of parts) {

@@ -70,6 +70,7 @@ export const fullSettings = {
   passwordBlocklist: ['acme', 'on: & off'],
   passwordRecoveryEnabled: false,
   mostAppliedPlans: 42,
+  declaredOnly: ['captchas', 'scimTargets'],
   subjectStrategy: 'attribute',
   subjectAttribute: 'employee: no',
 } as const satisfies Settings;

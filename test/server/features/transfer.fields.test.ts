@@ -102,6 +102,7 @@ const cases: Case[] = [
       passwordRequireDigit: false,
       passwordRequireSymbol: false,
       mostAppliedPlans: 7,
+      declaredOnly: ['messageTexts'],
       passwordHistory: 0,
       passwordMaxAgeDays: 30,
       passwordBlocklist: ['other'],

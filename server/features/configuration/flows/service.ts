@@ -10,6 +10,7 @@ import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import type { Expect } from '../../../http/etag.ts';
+import { refuseDeclaredOnly } from '../../../resource/declared-only.ts';
 import { isFirstAlone, separateFirstSteps } from './first-steps.ts';
 import * as store from './store.ts';
 import {
@@ -46,6 +47,10 @@ const toWire = (realm: string, row: store.FlowRow, executions: readonly Executio
 export function createFlows({ sql, transact, settings, trees, registry, newId }: FlowDeps) {
   const tell = (tx: Tx, type: FlowEvent, realm: string, by: By, alias: string, data: Record<string, unknown> = {}) =>
     tx.record({ type, realm, by, subject: { type: 'object', id: alias, name: alias }, data: { alias, ...data } });
+
+  /** @throws Problem `declared-only` */
+  const refuseLocked = (tx: Tx, realm: string, key: string, renamedFrom = key): Promise<void> =>
+    refuseDeclaredOnly(tx.sql, realm, [{ kind: 'flow', key, renamedFrom }]);
 
   async function get(realm: string, alias: string, on: Sql = sql): Promise<Flow> {
     const row = await store.read(on, realm, alias);
@@ -97,6 +102,7 @@ export function createFlows({ sql, transact, settings, trees, registry, newId }:
       if (!(await store.lock(tx.sql, realm, alias))) throw noFlow(alias);
       const current = await get(realm, alias, tx.sql);
       expect(current);
+      await refuseLocked(tx, realm, alias);
       const rows = accept(input, current.executions ?? []);
       await store.replaceExecutions(tx.sql, realm, alias, rows);
       tell(tx, 'FLOW_UPDATED', realm, by, alias, { executions: rows.length });
@@ -159,6 +165,7 @@ export function createFlows({ sql, transact, settings, trees, registry, newId }:
     create: (by: By, realm: string, input: { alias: string; copyFromAlias?: string | undefined }): Promise<Flow> =>
       transact(realm, async (tx) => {
         const { alias, copyFromAlias } = input;
+        await refuseLocked(tx, realm, alias);
         const source = copyFromAlias === undefined ? undefined : await get(realm, copyFromAlias, tx.sql);
         if (!(await store.insert(tx.sql, realm, alias, false)))
           throw new Problem('name-taken', `There is a flow ${alias} already`);
@@ -177,6 +184,7 @@ export function createFlows({ sql, transact, settings, trees, registry, newId }:
         if (to === alias) return current;
         if (flow.built_in) throw new Problem('flow-built-in', `The flow ${alias} is seeded and cannot be renamed`);
         if (!(await store.lock(tx.sql, realm, alias))) throw noFlow(alias);
+        await refuseLocked(tx, realm, to, alias);
         if (!(await store.rename(tx.sql, realm, alias, to)))
           throw new Problem('name-taken', `There is a flow ${to} already`);
         await store.renameBindings(tx.sql, realm, alias, to);
@@ -189,6 +197,7 @@ export function createFlows({ sql, transact, settings, trees, registry, newId }:
         const flow = await store.lock(tx.sql, realm, alias);
         if (!flow) throw noFlow(alias);
         expect(await get(realm, alias, tx.sql));
+        await refuseLocked(tx, realm, alias);
         if (flow.built_in) throw new Problem('flow-built-in', `The flow ${alias} is seeded and cannot be deleted`);
         const users = await store.boundTo(tx.sql, realm, alias);
         if (users.length > 0)

@@ -59,6 +59,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone,
     ...toSummary(row),
     issuer: issuerOf(baseUrl, { realmId: row.realm_id, issuer: row.issuer }),
     createdAt: row.created_at.getTime(),
+    declaredOnly: row.declared_only,
   });
   const missing = (realm: string) => new Problem('not-found', `There is no realm ${realm}`);
 

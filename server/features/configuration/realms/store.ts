@@ -9,9 +9,11 @@ export interface RealmRow {
   display_name: string | null;
   issuer: string | null;
   created_at: Date;
+  declared_only: string[];
 }
 const columns = fragment`
-  realm_id, revision, settings ->> 'displayName' as display_name, settings ->> 'issuer' as issuer, created_at`;
+  realm_id, revision, settings ->> 'displayName' as display_name, settings ->> 'issuer' as issuer, created_at,
+  coalesce(settings -> 'declaredOnly', '[]') as declared_only`;
 
 /** The realms that a caller may see: all, or those named. */
 export type Visible = 'all' | readonly string[];

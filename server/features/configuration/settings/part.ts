@@ -5,7 +5,7 @@ import type { Sql } from '../../../db/sql.ts';
 import { anothersResource, isAnothers } from '../../../http/own-addresses.ts';
 import { joinPaths, parsing } from '../../../resource/items.ts';
 import type { Batch, Existing, Item, RealmPart, Saved } from '../../../resource/part.ts';
-import { accountLendingFields, settingsFaults, settingsOf } from './rules.ts';
+import { accountLendingFields, MANAGERS, settingsFaults, settingsOf } from './rules.ts';
 import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
 
 const events = { create: 'SETTINGS_UPDATED', update: 'SETTINGS_UPDATED', delete: 'SETTINGS_UPDATED' } as const;
@@ -43,6 +43,7 @@ export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart 
       if (faults.length === 0) await refuseTakenIssuer(sql, realm, patch.issuer, 'realm.issuer');
       return faults.map((fault) => ({ ...fault, path: joinPaths('realm', fault.path) }));
     },
+    needs: ({ key }) => (key === 'declaredOnly' ? [MANAGERS] : []),
     async lendsAccounts(sql, realm, changes) {
       const before = await settingsIn(sql, realm);
       const patch = Object.fromEntries(changes.map(({ key, save }) => [key, save.value]));

@@ -2,6 +2,8 @@
 // Decisions "Reading and writing"; specification 2.3.
 import { isDeepStrictEqual } from 'node:util';
 import { HIDES, hasHiddenCharacters, loopbackHosts } from '../../../contract/names.ts';
+import { ALL_CONFIGURATION } from '../../../contract/declared-only.ts';
+import type { Permission } from '../../../contract/permissions.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../../contract/settings.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
@@ -37,6 +39,17 @@ export function changeOf(current: RealmSettingsDto, input: SettingsInput): Setti
   const changes = differing.map(([field, to]) => ({ field, from: before.get(field) ?? null, to }));
   return { wanted: { ...current, ...patch }, patch, changes };
 }
+
+/** Whoever changes `declaredOnly` needs this permission too: it says what the realm's managers alone may change. */
+export const MANAGERS: Permission = 'managers:write';
+
+/** The objects of the realm document that these changes touch: each setting, and each resource indicator. */
+export const touchedBy = (changes: SettingsChange['changes']): { kind: string; key: string }[] =>
+  changes.flatMap(({ field, from, to }) => {
+    if (field !== 'resourceIndicators') return [{ kind: 'settings', key: field }];
+    const keysIn = (list: unknown): Set<string> => new Set(Array.isArray(list) ? list.map(String) : []);
+    return [...keysIn(from).symmetricDifference(keysIn(to))].map((key) => ({ kind: 'resourceIndicator', key }));
+  });
 
 const OPENNESS = { closed: 0, token: 1, open: 2 } as const;
 /** Whether a list of hosts admits a host that it did not admit before; an empty list admits any. */
@@ -78,8 +91,10 @@ export function settingsFaults(
       'defaultLocale',
       'supportedLocales',
     );
-  for (const list of ['supportedLocales', 'resourceIndicators', 'passwordBlocklist'] as const)
+  for (const list of ['supportedLocales', 'resourceIndicators', 'passwordBlocklist', 'declaredOnly'] as const)
     if (new Set(wanted[list]).size < wanted[list].length) refuse('names one thing twice', list);
+  if (wanted.declaredOnly.includes(ALL_CONFIGURATION) && wanted.declaredOnly.length > 1)
+    refuse(`${ALL_CONFIGURATION} is all configuration: name no section beside it`, 'declaredOnly');
   if (wanted.customCss !== null && closesMore(wanted.customCss))
     refuse('closes a brace that it did not open: it stands in a layer of its own', 'customCss');
   if (wanted.subjectStrategy === 'attribute' && wanted.subjectAttribute === null)

@@ -7,12 +7,22 @@ import { createRealmCache } from '../../../db/cache.ts';
 import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { hasPermission, type Principal } from '../../../domain/principal.ts';
 import { SUBJECT_TAKEN } from '../../../domain/subjects.ts';
 import type { Expect } from '../../../http/etag.ts';
 import { issuerOf } from '../../../http/own-addresses.ts';
 import type { Author } from '../../../resource/api.ts';
+import { hasManager, NO_MANAGER, refuseDeclaredOnly } from '../../../resource/declared-only.ts';
 import { refuseLending } from '../../../resource/rights.ts';
-import { accountLendingFields, changeOf, type StoredSettings, settingsFaults, settingsOf } from './rules.ts';
+import {
+  accountLendingFields,
+  changeOf,
+  MANAGERS,
+  type StoredSettings,
+  settingsFaults,
+  settingsOf,
+  touchedBy,
+} from './rules.ts';
 import * as store from './store.ts';
 
 export interface SettingsDeps {
@@ -67,9 +77,13 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
         if (first.changes.length === 0) return first.current;
 
         const { current, wanted, patch, changes } = asked(await store.lockSettings(tx.sql, realm));
+        await refuseDeclaredOnly(tx.sql, realm, touchedBy(changes));
+        if (patch.declaredOnly !== undefined) requireManagers(principal, realm);
         const faults = settingsFaults(wanted, { baseUrl, changed: changes.map((c) => c.field) });
         if (patch.browserFlow !== undefined && !(await store.flowExists(tx.sql, realm, patch.browserFlow)))
           faults.push(unknownName('browserFlow', 'flow', patch.browserFlow));
+        if (patch.declaredOnly !== undefined && wanted.declaredOnly.length > 0 && !(await hasManager(tx.sql, realm)))
+          faults.push({ path: 'declaredOnly', message: NO_MANAGER });
         if (faults.length > 0) throw invalid(faults);
         refuseLending(principal, realm, accountLendingFields(current, wanted));
         await store.refuseTakenIssuer(tx.sql, realm, patch.issuer, 'issuer');
@@ -95,3 +109,11 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
   };
 }
 export type SettingsService = ReturnType<typeof createSettings>;
+
+/** @throws Problem `privilege-escalation`: without it nobody locks sections, or unlocks them */
+function requireManagers(principal: Principal, realm: string): void {
+  if (hasPermission(principal, realm, MANAGERS)) return;
+  throw new Problem('privilege-escalation', `The setting declaredOnly also needs the permission ${MANAGERS}`, {
+    extra: { permission: MANAGERS },
+  });
+}

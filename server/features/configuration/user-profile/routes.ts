@@ -51,7 +51,7 @@ export function userProfileRoutes(
       const errors = (await part.whole?.(tx.sql, realm, changes.map(wantedOf))) ?? [];
       if (errors.length > 0)
         throw new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });
-      await writeChanges(tx, { realm, by, parts: [part], changes, newId });
+      await writeChanges(tx, { realm, by, written: 'byHand', parts: [part], changes, newId });
       return readProfile(tx.sql, realm);
     }),
   );

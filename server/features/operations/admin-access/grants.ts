@@ -8,6 +8,7 @@ import type { Transact } from '../../../db/transact.ts';
 import { actedBy, actingHolds, endActing } from '../../../domain/acting.ts';
 import type { Principal } from '../../../domain/principal.ts';
 import type { Expect } from '../../../http/etag.ts';
+import { refuseDeclaredOnly } from '../../../resource/declared-only.ts';
 import { holdsPermissions } from './service.ts';
 import * as store from './store.ts';
 
@@ -87,6 +88,8 @@ export function createAdminGrants({ sql, transact, now }: AdminGrantsDeps) {
         const given = without(wanted, current.grants);
         const taken = without(current.grants, wanted);
         if (given.length === 0 && taken.length === 0) return current;
+        // a user's are run-time data; a client's are of its service account
+        if ('clientUuid' in holder) await refuseDeclaredOnly(on, realm, [{ kind: 'serviceAccountRoles', key: name }]);
         const named = [...given, ...taken].map((grant) => grant.role);
         const roles = new Map((await store.holdRoles(on, realm, named)).map((role) => [role.name, role]));
         await refuseFaults(on, realm, given, roles);

@@ -48,7 +48,7 @@ export interface AdminSurface {
     /** The caller's home realm. */
     home?: string;
     by: By;
-    permission: Permission | 'csrf' | 'privilege-escalation';
+    permission: Permission | 'csrf' | 'privilege-escalation' | 'declared-only';
     method: string;
     path: string;
   }): Promise<void>;
@@ -66,7 +66,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
   const deny = (
     request: FastifyRequest,
     principal: Principal,
-    permission: Permission | 'csrf' | 'privilege-escalation',
+    permission: Permission | 'csrf' | 'privilege-escalation' | 'declared-only',
   ): Promise<void> =>
     surface.denied({
       realm: pathRealm(request) ?? principal.realm,
@@ -135,8 +135,9 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
         const metadata = adminMetadata(surface.baseUrl);
         void reply.header('www-authenticate', challenge('admin', { said, metadata }));
       }
-      // The caller may use the route, but asked for more than they hold. The feature has rolled its transaction back.
-      if (code === 'privilege-escalation' && request.principal)
+      // The caller may use the route, but asked for more than they hold, or for what only documents change. The feature has
+      // rolled its transaction back.
+      if ((code === 'privilege-escalation' || code === 'declared-only') && request.principal)
         await deny(request, request.principal, code).catch((failure: unknown) =>
           request.log.error({ err: failure }, 'a denied request could not be audited'),
         );

@@ -10,6 +10,7 @@ import { settingNames } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { hasPermission, type Principal } from '../../../domain/principal.ts';
+import { lockedKinds } from '../../../resource/declared-only.ts';
 import type { EnqueueOptions } from '../../../jobs/queue.ts';
 import { HOLD_JOB } from './job.ts';
 import * as store from './store.ts';
@@ -27,10 +28,14 @@ interface Wanted {
   until: number;
 }
 
+const isUnknownSetting = ({ kind, key }: HeldThing): boolean =>
+  kind === 'settings' && key !== undefined && !settingNames.some((name) => name === key);
+
 /** Why a thing that no manager owns gets no hold. */
-function unfitWords({ kind, key }: HeldThing): string {
+function unfitWords(thing: HeldThing): string {
+  const { kind, key } = thing;
   const setting = kind === 'settings' && key !== undefined;
-  if (setting && !settingNames.some((name) => name === key)) return `${key} ${unknownField(key, settingNames)}`;
+  if (setting && isUnknownSetting(thing)) return `${key} ${unknownField(key, settingNames)}`;
   const owns = key === undefined ? 'a manager owns nothing of the kind' : 'no manager owns the';
   return `${owns} ${[setting ? 'setting' : kind, key].filter(Boolean).join(' ')}: no document changes it, so it needs no hold`;
 }
@@ -48,9 +53,11 @@ export function createHolds({ sql, transact, enqueue, now, newId }: HoldsDeps) {
     const errors: FieldError[] = [];
     if (until <= at.getTime()) errors.push({ path: 'until', message: 'must be in the future' });
     if (until > at.getTime() + LONGEST_HOLD_MS) errors.push({ path: 'until', message: 'must be within seven days' });
+    const isLocked = await lockedKinds(tx.sql, realm);
     for (const n of await store.unmanagedOf(tx.sql, realm, what.map(stored))) {
       const thing = what[n];
-      if (thing) errors.push({ path: `what[${n}]`, message: unfitWords(thing) });
+      // a hold opens what is declared only, also what no manager declares yet
+      if (thing && (!isLocked(thing.kind) || isUnknownSetting(thing))) errors.push({ path: `what[${n}]`, message: unfitWords(thing) });
     }
     if (errors.length > 0)
       throw new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });

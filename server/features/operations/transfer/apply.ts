@@ -2,6 +2,7 @@
 // Does not own: reading the document (service.ts), comparing (engine.ts), users' rows (people.ts).
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
 import type { By } from '../../../contract/events.ts';
+import { BY_HAND } from '../../../contract/declared-only.ts';
 import type { Area } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { freshSettings } from '../../../contract/settings.ts';
@@ -11,6 +12,7 @@ import type { Tx } from '../../../db/transact.ts';
 import { releaseOwnership as disown, saveOwnership } from '../../../domain/ownership.ts';
 import { hasPermission, type Principal } from '../../../domain/principal.ts';
 import { namesTag } from '../../../http/etag.ts';
+import { hasManager, NO_MANAGER, refuseDocumentByHand } from '../../../resource/declared-only.ts';
 import type { PlannedChange, RealmPart, Section } from '../../../resource/part.ts';
 import { linkPeople, namesPeople, unknownPeople } from '../../../resource/people.ts';
 import { chunks, nameOf } from '../../../resource/references.ts';
@@ -151,6 +153,7 @@ export function createApply({
     for (let tries = 1; ; tries += 1) {
       const asked = { principal, realm, query, guessCount };
       const { config, users } = await plan(tx.sql, asked, { declared, people, anew });
+      if (query.manager === BY_HAND && !created) await refuseDocumentByHand(tx.sql, realm, { parts, ...config });
       const writes = created || config.changes.length + config.moves.length > 0;
       const { manager, dryRun } = query;
       const tells = dryRun && !created && hasPermission(principal, realm, 'sessions:read');
@@ -204,6 +207,8 @@ export function createApply({
     const holdOn = holdsOf(await readHeld(on, realm));
     const of = { realm, parts, declared, options: query, guessCount, permit, anew, mayAsk, holdOn };
     const config = await planRealm(on, of);
+    if (query.manager === BY_HAND && locksByHand(config) && !(await hasManager(on, realm)))
+      config.warnings.push({ kind: 'settings', key: DECLARED_ONLY, message: NO_MANAGER });
     // Changes that the caller may not write can't escalate permissions, since they aren't applied.
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
     await refuseEscalation(on, { realm, principal, parts, changes: theirs });
@@ -239,7 +244,7 @@ export function createApply({
     // before the write: afterwards the objects' former owners can't be found
     const planned = writes ? await recordedOf(tx.sql, realm, config) : undefined;
     const withTies = planned && (await watchTies(tx.sql, realm, { parts, changes: config.changes }));
-    await writeChanges(tx, { realm, by, parts, changes: config.changes, manager, newId });
+    await writeChanges(tx, { realm, by, written: 'byManager', parts, changes: config.changes, manager, newId });
     await applyMoves(tx.sql, realm, config.moves);
     if (people && users.writes) await people.merge(tx, by, query, at, users.counts);
     await linkPeople(tx.sql, { realm, parts, changes: config.changes });
@@ -323,7 +328,8 @@ export function createApply({
       objects === 'keep' ? { changes: [], kept: [], held: [] } : (await plan(tx.sql, asked, nothing)).config;
     refuseHeld(held);
     refuseKept(kept);
-    await writeChanges(tx, { realm, by, parts, changes, manager, newId });
+    // who releases managers may lift the setting declaredOnly, too
+    await writeChanges(tx, { realm, by, written: 'byManager', parts, changes, manager, newId });
     await store.releaseUsers(tx.sql, realm, manager);
     await store.dropManager(tx.sql, realm, manager);
     const subject = { type: 'manager', id: null, name: manager } as const;
@@ -357,6 +363,13 @@ function refuseConflicts({ conflicts }: Plan): void {
   const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more conflicts)` : '';
   throw new Problem('managed-by-another', `${what} is managed by ${first.manager}${more}`, { extra: { conflicts } });
 }
+
+const DECLARED_ONLY = 'declaredOnly';
+const locksByHand = ({ changes }: EnginePlan): boolean =>
+  changes.some(
+    ({ kind, key, save: { value } }) =>
+      kind === 'settings' && key === DECLARED_ONLY && Array.isArray(value) && value.length > 0,
+  );
 
 /** A release with deletion waits for the end of a hold. @throws Problem `held` */
 function refuseHeld(held: readonly HeldChange[]): void {

@@ -9,6 +9,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { hasPermission, type Principal } from '../../../domain/principal.ts';
 import { wantedOf } from '../../../resource/compare.ts';
+import { ofConfiguration, refuseDeclaredOnly } from '../../../resource/declared-only.ts';
 import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
 import { chunks, danglingReferences, nameOf } from '../../../resource/references.ts';
 import { refuseEscalation } from '../../../resource/rights.ts';
@@ -114,10 +115,12 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     return inverse;
   }
 
-  /** @throws Problem if undoing would grant more than the caller holds, or leave the realm inconsistent */
+  /** @throws Problem if undoing would grant more than the caller holds, change what is declared only, or leave the realm inconsistent */
   async function check(on: Sql, { principal, realm }: Undo, manager: string, changes: readonly PlannedChange[]) {
     const touched = parts.filter(({ kind }) => changes.some((change) => change.kind === kind));
     await refuseEscalation(on, { realm, principal, parts, changes });
+    // an administrator undoes it, not its manager
+    await refuseDeclaredOnly(on, realm, ofConfiguration(parts, changes));
     const wanted = changes.map((change) => wantedOf({ ...change, path: nameOf(change.kind, change.key) }));
     for (const part of touched)
       refuse(

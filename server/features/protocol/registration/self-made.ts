@@ -49,6 +49,8 @@ export function createSelfMadeClients({
         // such a client can refer only to scopes
         parts: [clientScopes, clients],
         newId,
+        // the setting clientRegistration, which a document can declare, says who may register
+        written: 'byServer',
       }),
     clients,
     settings,
