@@ -2,10 +2,11 @@
 // not read is reported as such, and the rest is shown.
 import { getClientAdminRoles, getUserAdminRoles } from '../server/contract/admin-access.ts';
 import { allRows, ServerProblem } from '../server/contract/client.ts';
+import { ALL_CONFIGURATION } from '../server/contract/declared-only.ts';
 import { listEvents } from '../server/contract/events.ts';
 import type { Execution } from '../server/contract/flows.ts';
 import { listKeys } from '../server/contract/keys.ts';
-import { getAdoption, getEndpoints, getRealmHealth } from '../server/contract/realms.ts';
+import { getAdoption, getEndpoints, getRealm, getRealmHealth } from '../server/contract/realms.ts';
 import { listSessions } from '../server/contract/sessions.ts';
 import { getSettings, notInEffect } from '../server/contract/settings.ts';
 import { listManagers } from '../server/contract/transfer.ts';
@@ -56,6 +57,10 @@ function asked(kind: Kind, scope: Scope, found: Found): Record<string, () => Pro
     case 'realms':
       return {
         settings: async () => (await client.call(getSettings, { params: { realm }, signal })).body,
+        declaredOnly: async () => {
+          const { body } = await client.call(getRealm, { params: { realm }, signal });
+          return body?.declaredOnly.map((section) => (section === ALL_CONFIGURATION ? 'all configuration' : section));
+        },
         settingsNotInEffectYet: async () => [...notInEffect],
         endpoints: async () => (await client.call(getEndpoints, { params: { realm }, signal })).body,
         health: async () => (await client.call(getRealmHealth, { params: { realm }, signal })).body,

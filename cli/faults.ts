@@ -2,6 +2,8 @@
 // Does not own: the server's errors (server/contract/problem.ts).
 // Implements: exit codes 0 done or in sync, 1 differences, 2 refused or usage, 3 unreachable.
 import { CommanderError } from 'commander';
+import { z } from 'zod';
+import { separateWords } from '../server/contract/apart.ts';
 import { ServerProblem } from '../server/contract/client.ts';
 import { causeWords, codeOf, errorWords, speaksNoTls } from '../server/contract/error-words.ts';
 
@@ -61,10 +63,24 @@ function tlsHint(cause: unknown): string[] {
 /** The server is temporarily unavailable: down, starting, failing, or asking to wait. */
 const away = (status: number) => status === 0 || status === 429 || status >= 500;
 
+const Locked = z.object({ locked: z.array(z.object({ kind: z.string(), key: z.string() })).min(1) });
+
+/** The commands by which what only documents change is changed nevertheless. */
+function declaredOnlyHint({ problem }: ServerProblem): string[] {
+  const [first] = Locked.safeParse(problem).data?.locked ?? [];
+  const what = first ? `${separateWords(first.kind, '-')} ${quoted(first.key)}` : 'KIND NAME';
+  return [
+    'Declare it: realmctl apply -f FILE --manager NAME, or where its manager reads it.',
+    `Or open it for a while: realmctl hold ${what} --reason WHY --for 1h`,
+  ];
+}
+const quoted = (word: string): string => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
 /** Advice for refusals whose message from the server names no next step. */
 export function hintOf(error: ServerProblem): string[] {
   if (error.is('missing-environment'))
     return ['Give them in your environment, or as NAME=VALUE in a file with --env-file.'];
+  if (error.is('declared-only')) return declaredOnlyHint(error);
   return error.is('managed-by-another') ? ['Look at it with --dry-run; --force takes over what others manage.'] : [];
 }
 

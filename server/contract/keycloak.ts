@@ -1,6 +1,7 @@
 // Realm exports of Keycloak 26, read as a realm document. Specification 4.2; decisions "Import, export, plan".
 // features/operations/transfer/keycloak translates them.
 import { z } from 'zod';
+import { UNNAMED } from './declared-only.ts';
 import { InRealm, text } from './names.ts';
 import { route } from './route.ts';
 import { ImportQuery, importRealm, ManagerName, Plan } from './transfer.ts';
@@ -35,8 +36,6 @@ const KeycloakFile = z
   })
   .describe('A file of `kc.sh export`: a realm, its users, or both');
 
-export const KEYCLOAK_MANAGER = 'keycloak';
-
 export const importKeycloak = route({
   method: 'POST',
   path: '/admin/realms/:realm/import/keycloak',
@@ -53,7 +52,7 @@ export const importKeycloak = route({
   permission: null,
   params: InRealm,
   query: ImportQuery.extend({
-    manager: ManagerName.default(KEYCLOAK_MANAGER).describe('Who applies'),
+    manager: ManagerName.default(UNNAMED.keycloak).describe('Who applies'),
     from: text(255)
       .min(1)
       .optional()

@@ -1,13 +1,14 @@
 // A realm's settings: every field with the value of a fresh realm, in one table. Specification 2.3 and 4.2.
 // features/configuration/settings stores them. A field that PUT omits keeps its value (decisions).
 import { z } from 'zod';
-import { DeclaredOnly } from './declared-only.ts';
+import { ALL_CONFIGURATION } from './declared-only.ts';
 import { managedBy, WithManagers } from './managed-by.ts';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { MASTER } from './realms.ts';
 import { freshWeights, RiskWeights } from './risk.ts';
 import { route } from './route.ts';
+import { sectionNames } from './section-names.ts';
 
 const seconds = (max: number) => z.int().min(1).max(max);
 const YEAR = 31_536_000;
@@ -24,6 +25,9 @@ export const notInEffect: readonly string[] = [];
 /** The `aud` that assertions of private_key_jwt may have: a setting, which a client can replace for itself. */
 export const AssertionAudience = z.enum(['issuer', 'endpoints']);
 export type AssertionAudience = z.infer<typeof AssertionAudience>;
+
+/** Users are run-time data, which nothing locks. */
+const declarable = Object.keys(sectionNames).filter((section) => section !== 'users');
 
 /** RFC 8707 §2: an absolute URI without a fragment. */
 export const ResourceIndicator = z
@@ -219,9 +223,12 @@ export const settingsShape = {
     .describe(
       'Whoever signs in on a device that they have not used before is told by mail, where the realm sends e-mail, with a link to say that it was not them',
     ),
-  declaredOnly: DeclaredOnly.describe(
-    'Sections of the realm document that only documents of a manager change, such as the operator’s; `*`: all configuration. An administrator changes an object of them by hand while a hold stands on it. Users are never locked. Changing this setting needs `managers:write` too',
-  ),
+  declaredOnly: z
+    .array(z.enum([ALL_CONFIGURATION, ...declarable]))
+    .max(100)
+    .describe(
+      'Sections of the realm document that only documents of a manager change, such as the operator’s; `*`: all configuration. An administrator changes an object of them by hand while a hold stands on it. Users are never locked. Changing this setting needs `managers:write` too',
+    ),
 };
 
 /** The settings in a realm document and a Realm resource: any subset. */

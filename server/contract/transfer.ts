@@ -1,6 +1,8 @@
 // The realm document and the plan: the format of import, export, the operator and the CLI. Specification 2.10;
 // decisions "Import, export, plan". Only features/operations/transfer compares.
+
 import { z } from 'zod';
+import { UNNAMED } from './declared-only.ts';
 import { EpochMs, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
 import { collectionOf, type Later, type Section } from './section.ts';
@@ -218,7 +220,9 @@ export const ManagerName = name(500).regex(/^[A-Za-z0-9:/._@-]+$/, 'may hold let
 const flag = z.stringbool();
 export const ImportQuery = z.strictObject({
   dryRun: flag.default(false).describe('Answer the plan without writing'),
-  manager: ManagerName.default('import').describe('Who applies'),
+  manager: ManagerName.default(UNNAMED.realm).describe(
+    'Who applies. To a section that is declared only, an import that names no manager is a change by hand',
+  ),
   prune: flag.default(false).describe('Delete what this manager applied before and the document no longer holds'),
   force: flag.default(false).describe('Take over what another manager owns'),
 });

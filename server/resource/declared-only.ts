@@ -1,7 +1,7 @@
 // Owns: the one decision whether an object may be changed by hand: its section may be declared only (the setting `declaredOnly`).
 // Does not own: the setting (features/configuration/settings), documents of managers, holds (features/operations/holds).
 // Implements: decisions "Declared only".
-import { BY_HAND, locksSection } from '../contract/declared-only.ts';
+import { isByHand, locksSection, unnamedManagers } from '../contract/declared-only.ts';
 import { Problem } from '../contract/problem.ts';
 import { presentSections } from '../contract/sections.ts';
 import type { Sql } from '../db/sql.ts';
@@ -61,14 +61,16 @@ async function unheld(sql: Sql, realm: string, touched: readonly Touched[]): Pro
 /** Managers that own objects of the kind. */
 async function managersOfKind(sql: Sql, realm: string, kind: string): Promise<string[]> {
   const rows = await sql<{ manager: string }>`
-    select distinct manager from managed_object where realm_id = ${realm} and kind = ${kind} and manager <> ${BY_HAND}
+    select distinct manager from managed_object where realm_id = ${realm} and kind = ${kind}
+      and manager <> all(${unnamedManagers}::text[])
     order by manager limit ${MOST_NAMED}`;
   return rows.map(({ manager }) => manager);
 }
 
 /** Whether a manager has applied a document to the realm. An import that names no manager doesn't count. */
 export async function hasManager(sql: Sql, realm: string): Promise<boolean> {
-  const [row] = await sql`select from manager where realm_id = ${realm} and name <> ${BY_HAND} limit 1`;
+  const [row] =
+    await sql`select from manager where realm_id = ${realm} and name <> all(${unnamedManagers}::text[]) limit 1`;
   return row !== undefined;
 }
 
@@ -95,7 +97,9 @@ function problemOf(
   return new Problem(
     'declared-only',
     `Only a document may change ${named}${more} (setting declaredOnly). ${declares}. Change the declaration, or place a hold (POST …/holds, realmctl hold) and change it by hand while the hold stands`,
-    { extra: { locked: locked.slice(0, MOST_LISTED).map(({ kind: of, key, manager }) => ({ kind: of, key, manager })) } },
+    {
+      extra: { locked: locked.slice(0, MOST_LISTED).map(({ kind: of, key, manager }) => ({ kind: of, key, manager })) },
+    },
   );
 }
 
@@ -111,7 +115,7 @@ export async function refuseDeclaredOnly(sql: Sql, realm: string, touched: reado
   if (inSection.length === 0) return;
   const locked = (await unheld(sql, realm, inSection)).flatMap(({ n, manager }) => {
     const one = inSection[n];
-    return one ? [{ ...one, manager: manager === BY_HAND ? null : manager }] : [];
+    return one ? [{ ...one, manager: manager !== null && isByHand(manager) ? null : manager }] : [];
   });
   const [first] = locked;
   if (!first) return;
@@ -127,7 +131,11 @@ export async function refuseDocumentByHand(
     parts,
     changes,
     moves,
-  }: { parts: readonly RealmPart[]; changes: readonly PlannedChange[]; moves: readonly (Touched & { action: string })[] },
+  }: {
+    parts: readonly RealmPart[];
+    changes: readonly PlannedChange[];
+    moves: readonly (Touched & { action: string })[];
+  },
 ): Promise<void> {
   // what it would only take over is refused as well: the operator could not declare it any more
   const taken = moves.filter(({ action }) => action === 'take');

@@ -113,3 +113,19 @@ test('status shows what a hold keeps of a resource that is in order', () => {
     message: 'client shop is held by ana',
   });
 });
+
+test('what is declared only is refused with the commands that go on, shown by describe, and opened by a hold', async () => {
+  const file = path.join(folder, 'locked.yaml');
+  await writeFile(file, 'realm: {declaredOnly: [clients, clientRoles]}\nclients: [{clientId: shop, name: Shop}]\n');
+  const locked = async (...args: string[]) => run(...args, '-r', 'locked');
+  expect((await locked('apply', '-f', file, '--yes')).code).toBe(0);
+  const refused = await locked('create', 'client', 'late shop', '--token-endpoint-auth-method', 'none');
+  expect([refused.code, refused.stdout]).toEqual([2, '']);
+  expect(refused.stderr).toContain('Only a document may change the client late shop');
+  expect(refused.stderr).toContain('realmctl apply -f FILE --manager NAME');
+  expect(refused.stderr).toContain("realmctl hold client 'late shop' --reason WHY --for 1h");
+  const described = await run('describe', 'realm', 'locked');
+  expect(described.stdout).toMatch(/clients\b[\s\S]*clientRoles/);
+  expect((await locked('hold', 'client', 'late shop', '--reason', 'INC-1')).code).toBe(0);
+  expect((await locked('create', 'client', 'late shop', '--token-endpoint-auth-method', 'none')).code).toBe(0);
+});

@@ -1,8 +1,9 @@
 // Owns: a document in its transaction: opening the realm, planning until no other write intervenes, writing, audit rows.
 // Does not own: reading the document (service.ts), comparing (engine.ts), users' rows (people.ts).
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
+
+import { isByHand } from '../../../contract/declared-only.ts';
 import type { By } from '../../../contract/events.ts';
-import { BY_HAND } from '../../../contract/declared-only.ts';
 import type { Area } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { freshSettings } from '../../../contract/settings.ts';
@@ -153,7 +154,7 @@ export function createApply({
     for (let tries = 1; ; tries += 1) {
       const asked = { principal, realm, query, guessCount };
       const { config, users } = await plan(tx.sql, asked, { declared, people, anew });
-      if (query.manager === BY_HAND && !created) await refuseDocumentByHand(tx.sql, realm, { parts, ...config });
+      if (isByHand(query.manager) && !created) await refuseDocumentByHand(tx.sql, realm, { parts, ...config });
       const writes = created || config.changes.length + config.moves.length > 0;
       const { manager, dryRun } = query;
       const tells = dryRun && !created && hasPermission(principal, realm, 'sessions:read');
@@ -207,7 +208,7 @@ export function createApply({
     const holdOn = holdsOf(await readHeld(on, realm));
     const of = { realm, parts, declared, options: query, guessCount, permit, anew, mayAsk, holdOn };
     const config = await planRealm(on, of);
-    if (query.manager === BY_HAND && locksByHand(config) && !(await hasManager(on, realm)))
+    if (isByHand(query.manager) && locksByHand(config) && !(await hasManager(on, realm)))
       config.warnings.push({ kind: 'settings', key: DECLARED_ONLY, message: NO_MANAGER });
     // Changes that the caller may not write can't escalate permissions, since they aren't applied.
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
