@@ -55,3 +55,15 @@ export async function copyOfObject(
     command: await commandOf(of.manager, isOwnResource ? specOf(changes) : undefined),
   };
 }
+
+/** The declaration of an object that is not there yet. */
+export async function copyOfNew(
+  entry: KindEntry,
+  kind: LoadedKind,
+  { realm, owner }: { realm: string; owner: string | undefined },
+  body: Row,
+): Promise<Copied> {
+  const { stringify } = await import('yaml');
+  const changed = await manifestOf(entry, realm, documentOf(entry, kind, body, owner));
+  return { changed: changed ?? stringify(withoutSecrets(body)) };
+}

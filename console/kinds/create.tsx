@@ -1,6 +1,6 @@
 // Creating an object: the fields of its kind with the values that a new one has, then the server's plan, then the write.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useMemo, useState } from 'react';
+import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { call, type ServerProblem } from '../api/client.ts';
 import type { PageProps } from '../pages/page.ts';
@@ -10,13 +10,18 @@ import { Loading, Note, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
 import { leadOf, titleOf } from './all.ts';
 import { createCommands } from './commands.ts';
+import { copyOfNew } from './copied.ts';
+import { DeclaredOnlyNote, useLock } from './declared-only.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { formFields, grouped } from './fields.ts';
 import { FormActions, FormFields } from './form.tsx';
 import { useKind, useObject } from './loaded.ts';
+import { holdableOf } from './managed.tsx';
 import { CLIENTS, listAddress, objectAddress } from './pages.tsx';
 import { documentOf, faultsOf, secretsOf } from './plan.ts';
 import { Review } from './review.tsx';
+
+const Copy = lazy(async () => ({ default: (await import('./modify-and-copy.tsx')).CopyDialog }));
 
 type CreateProps = PageProps & { entry: KindEntry };
 
@@ -81,6 +86,9 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
       ),
     [entry, kind],
   );
+  const thing = holdableOf(entry, { ...before, ...edits }, owner);
+  const lock = useLock(realm, entry.section, thing);
+  const hasKey = [entry.key].flat().every((field) => String(edits[field] ?? '') !== '');
   const body = Object.fromEntries(Object.entries(edits).filter(([, value]) => value !== undefined));
   const route = kind.routes.create ?? kind.routes.upsert;
   const create = useMutation<Row, ServerProblem>({
@@ -111,6 +119,14 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
   return (
     <form className="form" onSubmit={submit} noValidate>
       {faults.size > 0 && <FaultNote faults={faults} />}
+      <DeclaredOnlyNote
+        realm={realm}
+        section={entry.section}
+        kind={entry.kind}
+        many={entry.many}
+        write={entry.write}
+        things={hasKey ? [thing, { kind: entry.kind }] : [{ kind: entry.kind }]}
+      />
       {create.error && !review && <ProblemNote problem={create.error} quietFields />}
       <FormFields
         realm={realm}
@@ -122,10 +138,19 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
       />
       <FormActions
         cancel={listAddress(realm, entry, clientId)}
-        submit="Review and create"
-        said="The next step shows the server’s plan."
+        submit={lock.isLocked ? 'Show the declaration' : 'Review and create'}
+        said={
+          lock.isLocked
+            ? 'The next step shows the declaration. Nothing is saved here.'
+            : 'The next step shows the server’s plan.'
+        }
       />
-      {review && (
+      {review && lock.isLocked && (
+        <Suspense>
+          <Copy make={() => copyOfNew(entry, kind, { realm, owner }, body)} onClose={() => setReview(false)} />
+        </Suspense>
+      )}
+      {review && !lock.isLocked && (
         <Review
           title={`Create ${entry.one}`}
           realm={realm}

@@ -16,12 +16,13 @@ import { ofItsClient, titleOf } from './all.ts';
 import { FullValue, isNothing } from './cells.tsx';
 import { objectCommands } from './commands.ts';
 import { ordered } from './create.tsx';
+import { DeclaredOnlyBadge, DeclaredOnlyNote, useDeclaredOnly, useLock } from './declared-only.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { type Field, formFields, grouped } from './fields.ts';
 import { KindTable } from './list.tsx';
 import { useKind, useObject } from './loaded.ts';
 import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
-import { HeldBadge } from './managed-ways.tsx';
+import { COPY_MODE, HeldBadge } from './managed-ways.tsx';
 import { shortManager } from './managers.ts';
 import { clientKinds, isFormed, listAddress, nameOf, objectAddress } from './pages.tsx';
 import { declaredFields, documentOf, secretsOf } from './plan.ts';
@@ -51,7 +52,9 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
   const isBuiltIn = entry.builtIn !== undefined && row?.[entry.builtIn] === true;
   const mayWrite = entry.reach ? may.partly(realm, entry.write) : may(realm, entry.write);
   const holdOf = useHolds(realm, managedOf(row) !== undefined && !entry.ofClient);
-  const hold = row && holdOf(holdableOf(entry, row));
+  const thing = row ? holdableOf(entry, row) : { kind: entry.kind, key: '' };
+  const lock = useLock(realm, entry.section, thing);
+  const hold = row && (holdOf(thing) ?? lock.hold);
   const own = clientKinds.filter(({ read }) => entry.section === 'clients' && may(realm, read));
   const tabs: readonly Tab[] = [
     ...own.map((inner) => ({
@@ -72,6 +75,7 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
           {isBuiltIn && <Badge>built in</Badge>}
           {row && extras?.badges?.(row)}
           <ManagedBadge managed={managedOf(row)} realm={realm} />
+          <DeclaredOnlyBadge lock={lock} />
           {hold && <HeldBadge hold={hold} />}
         </>
       }
@@ -99,11 +103,15 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
             )}
             {extras?.actions?.(row)}
             {mayWrite && isFormed(entry) && !(isBuiltIn && entry.section === 'adminRoles') && (
-              <ButtonLink to={`${objectAddress(realm, entry, row, of)}/edit`} variant="primary" icon="edit">
-                Edit
+              <ButtonLink
+                to={`${objectAddress(realm, entry, row, of)}/edit${lock.isLocked ? `?${COPY_MODE.name}=${COPY_MODE.value}` : ''}`}
+                variant="primary"
+                icon="edit"
+              >
+                {lock.isLocked ? 'Modify and copy' : 'Edit'}
               </ButtonLink>
             )}
-            {may(realm, entry.write) && kind.routes.remove && !isBuiltIn && (
+            {may(realm, entry.write) && kind.routes.remove && !isBuiltIn && !lock.isLocked && (
               <ActionMenu
                 label="More actions"
                 actions={[
@@ -126,6 +134,15 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
       {object.error && <ProblemNote problem={object.error} retry={() => void object.refetch()} />}
       {row && kind ? (
         <>
+          {/* an object of a client is held by a name that this page does not read */}
+          <DeclaredOnlyNote
+            realm={realm}
+            section={entry.section}
+            kind={entry.kind}
+            many={entry.many}
+            write={entry.write}
+            things={entry.ofClient ? [{ kind: entry.kind }] : [thing, { kind: entry.kind }]}
+          />
           {extras?.lead?.(row)}
           {tabs.length > 0 ? (
             <Tabs
@@ -159,12 +176,13 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
 
 function Inner({ entry, realm, of }: { entry: KindEntry; realm: string; of: string }) {
   const may = useMay();
+  const isDeclaredOnly = useDeclaredOnly(realm)(entry.section);
   return (
     <div className="stack">
       {may(realm, entry.write) && (
         <div className="row end">
           <ButtonLink to={`${listAddress(realm, entry, of)}/new`} icon="add">
-            Create {ofItsClient(entry).one}
+            {isDeclaredOnly ? 'Write a declaration' : `Create ${ofItsClient(entry).one}`}
           </ButtonLink>
         </div>
       )}

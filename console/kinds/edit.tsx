@@ -12,6 +12,7 @@ import { titleOf } from './all.ts';
 import { editCommands, objectCommands } from './commands.ts';
 import { asDeclared, copyOfObject } from './copied.ts';
 import { contractFaults, ordered } from './create.tsx';
+import { allDeclared, useLock } from './declared-only.tsx';
 import { EditingActions, EditingDialogs, EditingFaults, useEditing } from './editing.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { formFields, grouped } from './fields.ts';
@@ -102,9 +103,16 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
   });
   const { before, changes } = editing;
   const filters = useFilters();
-  const managed = managedOf(before);
-  const isCopy = managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value;
   const thing = holdableOf(entry, before, owner);
+  const lock = useLock(realm, entry.section, thing);
+  const declared = managedOf(before);
+  const managed = lock.isDeclaredOnly
+    ? allDeclared(
+        declared,
+        editing.fields.map(({ name }) => name),
+      )
+    : declared;
+  const isCopy = managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value;
   const hold = useHolds(realm, managed !== undefined)(thing);
   const document = documentOf(entry, kind, { ...keysOf(before), ...changes }, owner);
   const copy = () => copyOfObject(entry, kind, { realm, manager: managed?.get('') ?? '', owner }, before, changes);
@@ -119,13 +127,14 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
           write={entry.write}
           hold={hold}
           isCopy={isCopy}
+          {...(lock.isDeclaredOnly && { declaredOnly: entry.many })}
           onMode={(on) => {
             editing.discard();
             filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
           }}
           commands={async () => {
-            const declared = documentOf(entry, kind, declaredFields(entry, kind, before), owner);
-            const commands = await objectCommands(entry, address, before, declared);
+            const whole = documentOf(entry, kind, declaredFields(entry, kind, before), owner);
+            const commands = await objectCommands(entry, address, before, whole);
             const manifest = await asDeclared(managed.get('') ?? '', commands.manifest);
             return { ...commands, ...(manifest !== undefined && { manifest }) };
           }}

@@ -30,19 +30,26 @@ const lengths = [
 const idOf = ({ kind, key }: { kind: string; key?: string }) => `${kind} ${key ?? ''}`;
 const namesOf = (things: readonly { key?: string }[]): string => things.map(({ key }) => key ?? 'all').join(', ');
 
-/** @param things what can be held; a key left out is all of the kind */
+/**
+ * @param things what can be held; a key left out is all of the kind
+ * @param isFirst the first thing alone is chosen to begin with; default: all
+ */
 export function HoldDialog({
   realm,
   things,
+  isFirst = false,
   onClose,
 }: {
   realm: string;
   things: readonly (Omit<Holdable, 'key'> & { key?: string })[];
+  isFirst?: boolean;
   onClose: () => void;
 }) {
   const form = useId();
   const place = useWrite(placeHold);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(things.map(idOf)));
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(
+    new Set(things.slice(0, isFirst ? 1 : undefined).map(idOf)),
+  );
   const [reason, setReason] = useState('');
   const [length, setLength] = useState<string>('4h');
   const [isTried, setTried] = useState(false);

@@ -19,6 +19,7 @@ import { Table, type TableColumn } from '../ui/table.tsx';
 import { leadOf, ofItsClient, placeOf, titleOf } from './all.ts';
 import { CellValue } from './cells.tsx';
 import { listCommands } from './commands.ts';
+import { DeclaredOnlyNote, useLock } from './declared-only.tsx';
 import type { KindEntry, Row } from './entry.ts';
 import { useKind } from './loaded.ts';
 import { ManagerCell, managedOf } from './managed.tsx';
@@ -34,6 +35,7 @@ const keptColumns = (section: string): string[] | undefined =>
 export function KindList({ entry, params: { realm, clientId } }: PageProps & { entry: KindEntry }) {
   const may = useMay();
   const mayWrite = may(realm, entry.write) && isFormed(entry);
+  const lock = useLock(realm, entry.section, { kind: entry.kind });
   const title = titleOf(entry);
   const at = listAddress(realm, entry, clientId);
   return (
@@ -54,7 +56,7 @@ export function KindList({ entry, params: { realm, clientId } }: PageProps & { e
           <AsCommand commands={() => listCommands(entry, realm)} />
           {mayWrite && (
             <ButtonLink to={`${at}/new`} variant="primary" icon="add">
-              Create {entry.one}
+              {lock.isLocked ? 'Write a declaration' : `Create ${entry.one}`}
             </ButtonLink>
           )}
         </>
@@ -100,6 +102,7 @@ export function KindTable({ entry, realm, of }: { entry: KindEntry; realm: strin
   if (rows.error && !answer) return <ProblemNote problem={rows.error} retry={() => void rows.refetch()} />;
   return (
     <div className="list">
+      <DeclaredOnlyNote realm={realm} section={entry.section} kind={entry.kind} many={entry.many} write={entry.write} />
       <div className="list-tools">
         {entry.searches && (
           <Find
@@ -227,6 +230,7 @@ export function ColumnChoice({
 
 /** What the kind is for, and how an object of it comes to be: here, or declared in Git. */
 function NoneYet({ entry, realm, at, mayWrite }: { entry: KindEntry; realm: string; at: string; mayWrite: boolean }) {
+  const lock = useLock(realm, entry.section, { kind: entry.kind });
   return (
     <Empty
       icon={placeOf(entry).icon}
@@ -235,7 +239,7 @@ function NoneYet({ entry, realm, at, mayWrite }: { entry: KindEntry; realm: stri
         <>
           {mayWrite && (
             <ButtonLink to={`${at}/new`} variant="primary" icon="add">
-              Create {entry.one}
+              {lock.isLocked ? 'Write a declaration' : `Create ${entry.one}`}
             </ButtonLink>
           )}
           <AsCommand commands={() => listCommands(entry, realm)} label="How to declare it" start="manifest" />

@@ -35,6 +35,7 @@ export function ManagedWays({
   isCopy,
   onMode,
   commands,
+  declaredOnly,
 }: {
   realm: string;
   managed: Managed;
@@ -46,11 +47,13 @@ export function ManagedWays({
   isCopy: boolean;
   onMode: (isCopy: boolean) => void;
   commands: () => Commands | Promise<Commands>;
+  /** What only documents change, by the realm's setting: `clients`, `the settings`. */
+  declaredOnly?: string | undefined;
 }) {
   const may = useMay();
   const [holds, setHolds] = useState(false);
   const mayHold = may(realm, 'holds:write') && may(realm, write);
-  const managers = [...new Set(managed.values())].map(shortManager).join(', ');
+  const managers = [...new Set(managed.values())].filter(Boolean).map(shortManager).join(', ');
   const count = fieldsOf(managed).length;
   if (isCopy)
     return (
@@ -61,7 +64,7 @@ export function ManagedWays({
         </span>
         <span>
           <Button small onPress={() => onMode(false)}>
-            Edit what is not declared instead
+            {declaredOnly === undefined ? 'Edit what is not declared instead' : 'Back'}
           </Button>
         </span>
       </Note>
@@ -71,6 +74,14 @@ export function ManagedWays({
       <Note tone={hold ? 'warn' : 'info'}>
         {hold ? (
           <HeldWords hold={hold} realm={realm} />
+        ) : declaredOnly !== undefined ? (
+          <>
+            <strong>Only documents change {declaredOnly} of this realm.</strong>
+            <span>
+              {managers === '' ? 'No manager declares this yet.' : `${managers} declares it.`} Take your change to where
+              it is declared, or place a hold to edit it here for a while.
+            </span>
+          </>
         ) : (
           <>
             <strong>

@@ -117,8 +117,14 @@ export function ManagedField({
       {children(manager !== undefined && !isOpen)}
       {manager !== undefined && (
         <p className="hint">
-          Declared by <bdi>{shortManager(manager)}</bdi>
-          {!isOpen && '. Change it there, or use one of the ways at the top of the form.'}
+          {manager === '' ? (
+            'Only documents change it; none declares it yet.'
+          ) : (
+            <>
+              Declared by <bdi>{shortManager(manager)}</bdi>
+              {!isOpen && '. Change it there, or use one of the ways at the top of the form.'}
+            </>
+          )}
         </p>
       )}
     </div>

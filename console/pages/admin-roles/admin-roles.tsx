@@ -2,6 +2,7 @@
 import { useMay } from '../../api/session.ts';
 import { kindInSection } from '../../kinds/all.ts';
 import { listCommands } from '../../kinds/commands.ts';
+import { useLock } from '../../kinds/declared-only.tsx';
 import { KindTable } from '../../kinds/list.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -14,6 +15,7 @@ import { Grants } from './grants.tsx';
 export default function AdminRolesPage({ params: { realm } }: PageProps) {
   const may = useMay();
   const entry = kindInSection('adminRoles');
+  const lock = useLock(realm, 'adminRoles', { kind: 'adminRole' });
   if (!entry) return null;
   return (
     <Page
@@ -25,7 +27,7 @@ export default function AdminRolesPage({ params: { realm } }: PageProps) {
           <AsCommand commands={() => listCommands(entry, realm)} />
           {may(realm, 'admin-roles:write') && (
             <ButtonLink to={inRealm(realm, 'admin-roles', 'new')} variant="primary" icon="add">
-              Create an admin role
+              {lock.isLocked ? 'Write a declaration' : 'Create an admin role'}
             </ButtonLink>
           )}
         </>

@@ -6,6 +6,7 @@ import { useMay } from '../../api/session.ts';
 import { listAgentsInReview } from '../../generated/routes.ts';
 import { kindInSection, leadOf } from '../../kinds/all.ts';
 import { curlOf, listCommands } from '../../kinds/commands.ts';
+import { useLock } from '../../kinds/declared-only.tsx';
 import { KindTable } from '../../kinds/list.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -34,6 +35,7 @@ export const reasonWords = {
 export default function AgentsPage({ params: { realm } }: PageProps) {
   const may = useMay();
   const entry = kindInSection('agents');
+  const lock = useLock(realm, 'agents', { kind: 'agent' });
   if (!entry) return null;
   return (
     <Page
@@ -49,7 +51,7 @@ export default function AgentsPage({ params: { realm } }: PageProps) {
           />
           {may(realm, 'agents:write') && (
             <ButtonLink to={inRealm(realm, 'agents', 'new')} variant="primary" icon="add">
-              Create an agent
+              {lock.isLocked ? 'Write a declaration' : 'Create an agent'}
             </ButtonLink>
           )}
         </>

@@ -6,6 +6,7 @@ import { useMay } from '../../api/session.ts';
 import { getAuthorizationService } from '../../generated/routes.ts';
 import { kindInSection } from '../../kinds/all.ts';
 import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
+import { useLock } from '../../kinds/declared-only.tsx';
 import { ManagedBadge, managedOf } from '../../kinds/managed.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -31,7 +32,6 @@ const lists: readonly { list: ListName; label: string }[] = [
 
 export default function ServicePage({ params: { realm, key = '' } }: PageProps) {
   const may = useMay();
-  const isWriter = may(realm, 'clients:write');
   const read = useRead(getAuthorizationService, {
     params: { realm, clientId: key },
     query: { with: 'managedBy' },
@@ -39,6 +39,9 @@ export default function ServicePage({ params: { realm, key = '' } }: PageProps) 
   const [deletes, setDeletes] = useState(false);
   const service = read.data?.body;
   const entry = kindInSection('authorizationServices');
+  const thing = { kind: 'authorizationService', key: service?.clientId ?? '' };
+  const lock = useLock(realm, 'authorizationServices', thing);
+  const isWriter = may(realm, 'clients:write') && !lock.isLocked;
   const title = service?.clientId ?? '…';
   const declared = () => {
     if (!service) return {};

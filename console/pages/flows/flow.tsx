@@ -6,6 +6,7 @@ import { useMay } from '../../api/session.ts';
 import { getFlow, listAuthenticators, putFlow } from '../../generated/routes.ts';
 import { kindInSection } from '../../kinds/all.ts';
 import { curlOf, documentCommand, objectCommands } from '../../kinds/commands.ts';
+import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
 import { ManagedBadge, managedOf } from '../../kinds/managed.tsx';
 import { Review } from '../../kinds/review.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
@@ -124,9 +125,10 @@ function Loaded({
   const entry = kindInSection('flows');
   const isBuiltIn = base.body?.builtIn === true;
   const managed = { managed: managedOf(read.body), realm };
+  const lock = useLock(realm, 'flows', { kind: 'flow', key: alias });
   const isHeld = useHeld(realm, alias, managed.managed !== undefined);
   // a manager declares the steps: edits are taken away as a declaration, and not saved
-  const isDeclared = !isReadOnly && !isHeld && (managed.managed?.has('executions') ?? false);
+  const isDeclared = !isReadOnly && (lock.isLocked || (!isHeld && (managed.managed?.has('executions') ?? false)));
   const commands = async (): Promise<Commands> => {
     const made = entry ? await objectCommands(entry, { realm, key: alias }, { alias }, document) : {};
     return isChanged
@@ -194,7 +196,7 @@ function Loaded({
                   Review and save
                 </Button>
               )}
-              {!isBuiltIn && (
+              {!isBuiltIn && !lock.isLocked && (
                 <ActionMenu
                   label="More actions"
                   actions={[
@@ -217,9 +219,17 @@ function Loaded({
       }
     >
       {isReadOnly && <Note>You may read the flow. Changing it needs the permission flows:write.</Note>}
+      <DeclaredOnlyNote
+        realm={realm}
+        section="flows"
+        kind="flow"
+        many="flows"
+        write="flows:write"
+        things={[{ kind: 'flow', key: alias }, { kind: 'flow' }]}
+      />
       {isDeclared && (
         <Note>
-          <span>A manager declares the steps of this flow, and would set them back.</span>
+          {!lock.isDeclaredOnly && <span>A manager declares the steps of this flow, and would set them back.</span>}
           <span>Edit them here, then take the declaration to where it is kept. Nothing is saved here.</span>
         </Note>
       )}

@@ -9,6 +9,7 @@ import { useMay } from '../../api/session.ts';
 import { listGroups } from '../../generated/routes.ts';
 import { kindInSection, leadOf } from '../../kinds/all.ts';
 import { listCommands } from '../../kinds/commands.ts';
+import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
@@ -43,9 +44,10 @@ export default function GroupsPage({ params: { realm } }: PageProps) {
   });
   const rows = groups.data;
   const isWriter = may(realm, 'groups:write');
+  const lock = useLock(realm, 'groups', { kind: 'group' });
   const create = isWriter && (
     <ButtonLink to={inRealm(realm, 'groups', 'new')} variant="primary" icon="add">
-      Create a group
+      {lock.isLocked ? 'Write a declaration' : 'Create a group'}
     </ButtonLink>
   );
   const commands = entry && <AsCommand commands={() => listCommands(entry, realm)} />;
@@ -62,6 +64,7 @@ export default function GroupsPage({ params: { realm } }: PageProps) {
       }
     >
       <div className="list">
+        <DeclaredOnlyNote realm={realm} section="groups" kind="group" many="groups" write="groups:write" />
         <div className="list-tools">
           <Find label="Find groups" value={q} onChange={(text) => filters.set({ q: text })} />
         </div>

@@ -12,6 +12,7 @@ import {
   removeGroupRole,
 } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
+import { useLock } from '../../kinds/declared-only.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { Review } from '../../kinds/review.tsx';
@@ -43,7 +44,8 @@ function documentAfter({ path, roles, clientRoles }: Group, { role, adds }: Chan
 
 export function GroupRoles({ realm, group }: { realm: string; group: Group }) {
   const may = useMay();
-  const isWriter = may(realm, 'groups:write');
+  const lock = useLock(realm, 'groups', { kind: 'group', key: group.path });
+  const isWriter = may(realm, 'groups:write') && !lock.isLocked;
   const roles = useRead(listGroupRoles, { params: { realm, id: group.id }, query: { limit: MOST } });
   const add = useWrite(addGroupRole);
   const remove = useWrite(removeGroupRole);

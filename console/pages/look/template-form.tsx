@@ -8,6 +8,7 @@ import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
 import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
 import { contractFaults, FaultNote } from '../../kinds/create.tsx';
+import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { changedFields } from '../../kinds/form.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
@@ -37,11 +38,28 @@ interface Props {
 export function TemplateForm(props: Props) {
   const { realm, templateKey, locale, template } = props;
   const may = useMay();
-  const mayWrite = may(realm, 'messaging:write');
+  const lock = useLock(realm, 'messageTemplates', { kind: 'messageTemplate' });
+  const mayWrite = may(realm, 'messaging:write') && !lock.isLocked;
   const preview = useWrite(api.previewMessageTemplate);
-  if (template) return <Form {...props} start={template} mayWrite={mayWrite} />;
+  const note = (
+    <DeclaredOnlyNote
+      realm={realm}
+      section="messageTemplates"
+      kind="messageTemplate"
+      many="message templates"
+      write="messaging:write"
+    />
+  );
+  if (template)
+    return (
+      <div className="stack">
+        {note}
+        <Form {...props} start={template} mayWrite={mayWrite} />
+      </div>
+    );
   return (
     <div className="stack">
+      {note}
       <Note>The built-in words are sent in {languageName(locale)}, or those of a language that it belongs to.</Note>
       {preview.error && <ProblemNote problem={preview.error} />}
       {preview.data?.body ? (

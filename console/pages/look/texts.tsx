@@ -8,6 +8,7 @@ import { getEndpoints, getSettings } from '../../generated/routes.ts';
 import { kindInSection } from '../../kinds/all.ts';
 import { curlOf, documentCommand, listCommands, realmManifest } from '../../kinds/commands.ts';
 import { contractFaults } from '../../kinds/create.tsx';
+import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
 import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.tsx';
 import type { KindEntry, LoadedKind, Row } from '../../kinds/entry.ts';
 import { FormActions, same } from '../../kinds/form.tsx';
@@ -86,7 +87,9 @@ interface FormProps {
 
 function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
   const may = useMay();
-  const mayWrite = may(realm, entry.write);
+  const thing = { kind: entry.kind, key: locale };
+  const lock = useLock(realm, entry.section, thing);
+  const mayWrite = may(realm, entry.write) && !lock.isLocked;
   const [lines, setLines] = useState<readonly Line[]>(() => linesOf(read?.body?.texts));
   const endpoints = useRead(getEndpoints, { params: { realm } }, { enabled: may(realm, 'realm:read') });
   const params = { realm, [entry.at]: locale };
@@ -127,7 +130,17 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
   return (
     <form className="form" onSubmit={editing.submit} noValidate>
       <EditingFaults editing={editing} />
-      {!mayWrite && <Note>You may read the texts. Changing them needs the permission message-texts:write.</Note>}
+      <DeclaredOnlyNote
+        realm={realm}
+        section={entry.section}
+        kind={entry.kind}
+        many={entry.many}
+        write={entry.write}
+        things={[thing, { kind: entry.kind }]}
+      />
+      {!may(realm, entry.write) && (
+        <Note>You may read the texts. Changing them needs the permission message-texts:write.</Note>
+      )}
       <Panel
         title={`In ${languageName(locale)}`}
         lead="All other texts stay built in. The documentation lists the keys; scope.NAME explains a client scope as people are asked for consent."

@@ -8,6 +8,7 @@ import { getSettings, putSettings } from '../../generated/routes.ts';
 import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
 import { asDeclared, commandOf } from '../../kinds/copied.ts';
 import { contractFaults } from '../../kinds/create.tsx';
+import { allDeclared, useDeclaredOnly } from '../../kinds/declared-only.tsx';
 import { type Editing, EditingDialogs, useEditing } from '../../kinds/editing.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import type { FieldGroup } from '../../kinds/fields.ts';
@@ -60,6 +61,12 @@ export function useSettingsEditing(
   });
 }
 
+/** What locks sections. It is never locked itself. */
+const SETTING = 'declaredOnly';
+/** Settings that only documents change are like those of a manager. */
+const withDeclared = (managed: Managed | undefined, fields: readonly string[]): Managed | undefined =>
+  fields.length === 0 ? managed : new Map([...(managed ?? []), ...allDeclared(managed, fields)]);
+
 /** A setting in holds: each field is a thing of its own. */
 const holdable = (field: string): Holdable => ({ kind: 'settings', key: field });
 /** The managed fields of some groups that holds can name. */
@@ -86,7 +93,11 @@ export interface ManagedSettings {
 export function useManagedSettings(editing: Editing, shown: readonly FieldGroup[], mayWrite: boolean): ManagedSettings {
   const { realm, before, discard } = editing;
   const filters = useFilters();
-  const managed = managedOf(before);
+  const isDeclaredOnly = useDeclaredOnly(realm);
+  const locked = editing.fields.flatMap(({ name }) =>
+    name !== SETTING && isDeclaredOnly(name === 'resourceIndicators' ? name : 'realm') ? [name] : [],
+  );
+  const managed = withDeclared(managedOf(before), locked);
   const holdOf = useHolds(realm, managed !== undefined);
   const isCopy = managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value;
   const here = managed && managedIn(shown, managed);
@@ -105,6 +116,7 @@ export function useManagedSettings(editing: Editing, shown: readonly FieldGroup[
           .map(holdable)}
         write="settings:write"
         hold={hold}
+        {...(isDeclaredOnly('realm') && { declaredOnly: 'the settings' })}
         isCopy={isCopy}
         onMode={(on) => {
           discard();
