@@ -48,7 +48,7 @@ test('a list says that only documents change its kind; the form of a new object 
   expect(await page.getByRole('link', { name: /^Create/ }).count()).toBe(0);
   await look('a list of a kind that is declared only');
   await page.getByRole('link', { name: 'Write a declaration' }).first().click();
-  await heading(/Create a client/);
+  await heading('Create a client');
   await page.getByLabel('Client id', { exact: false }).first().fill('new');
   await page.getByRole('button', { name: 'Show the declaration' }).click();
   const dialog = page.getByRole('dialog', { name: 'Take the change to where it is declared' });
