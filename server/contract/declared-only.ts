@@ -1,5 +1,5 @@
-// The setting `declaredOnly`: sections of the realm document whose objects are changed by documents of a manager alone. What is not
-// configuration (users, sessions, credentials, memberships, consents) is never locked. Decisions "Declared only".
+// The setting `declaredOnly`: sections of the realm document whose objects are changed by documents of a manager alone. Run-time data
+// (users, sessions, credentials, memberships, consents) is never locked. Decisions "Declared only".
 
 /** Every section but users. */
 export const ALL_CONFIGURATION = '*';

@@ -74,7 +74,7 @@ export async function hasManager(sql: Sql, realm: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** What an administrator who sets `declaredOnly` in a realm without managers is told. */
+/** The message to an administrator who sets `declaredOnly` in a realm without managers. */
 export const NO_MANAGER =
   'no manager has applied a document to this realm: apply one first, with a manager’s name (realmctl apply, or the operator)';
 

@@ -68,7 +68,13 @@ export function samlMetadataRefresh({ sql, transact, outbound, of, now, newId, l
   }
 
   async function writtenBy(tx: Tx, { realm, id }: Due, fields: Fields): Promise<string | null> {
-    const api = createResourceApi({ sql: tx.sql, transact: (_, work) => work(tx), parts: [of], newId, written: 'byServer' });
+    const api = createResourceApi({
+      sql: tx.sql,
+      transact: (_, work) => work(tx),
+      parts: [of],
+      newId,
+      written: 'byServer',
+    });
     try {
       await api.replace(of, callerOf(bySystem), realm, { id }, fields);
       return null;

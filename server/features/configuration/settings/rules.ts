@@ -1,8 +1,8 @@
 // The rules across settings, beyond each field's own schema; pure. The import engine uses them too.
 // Decisions "Reading and writing"; specification 2.3.
 import { isDeepStrictEqual } from 'node:util';
-import { HIDES, hasHiddenCharacters, loopbackHosts } from '../../../contract/names.ts';
 import { ALL_CONFIGURATION } from '../../../contract/declared-only.ts';
+import { HIDES, hasHiddenCharacters, loopbackHosts } from '../../../contract/names.ts';
 import type { Permission } from '../../../contract/permissions.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../../contract/settings.ts';

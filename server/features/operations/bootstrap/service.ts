@@ -126,14 +126,23 @@ export function createBootstrap({
     const wanted = row ? always : { ...atFirst, ...always };
     const id = row?.id ?? newId();
     const change = changeOf(of, MASTER, { key, there, wanted });
-    if (change) await writeChanges(tx, { realm: MASTER, by, written: 'byServer', parts: [of], changes: [{ ...change, id }], newId });
+    if (change)
+      await writeChanges(tx, {
+        realm: MASTER,
+        by,
+        written: 'byServer',
+        parts: [of],
+        changes: [{ ...change, id }],
+        newId,
+      });
     return id;
   }
 
   async function removeIdentities(tx: Tx, keys: readonly string[]): Promise<void> {
     const rows = await Promise.all(keys.map((key) => identities.table.find(tx.sql, MASTER, { key })));
     const changes = rows.flatMap((row) => (row ? [deletionOf(identities, row)] : []));
-    if (changes.length > 0) await writeChanges(tx, { realm: MASTER, by, written: 'byServer', parts: [identities], changes, newId });
+    if (changes.length > 0)
+      await writeChanges(tx, { realm: MASTER, by, written: 'byServer', parts: [identities], changes, newId });
   }
 
   /**

@@ -10,8 +10,8 @@ import { settingNames } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { hasPermission, type Principal } from '../../../domain/principal.ts';
-import { lockedKinds } from '../../../resource/declared-only.ts';
 import type { EnqueueOptions } from '../../../jobs/queue.ts';
+import { lockedKinds } from '../../../resource/declared-only.ts';
 import { HOLD_JOB } from './job.ts';
 import * as store from './store.ts';
 
@@ -57,7 +57,8 @@ export function createHolds({ sql, transact, enqueue, now, newId }: HoldsDeps) {
     for (const n of await store.unmanagedOf(tx.sql, realm, what.map(stored))) {
       const thing = what[n];
       // a hold opens what is declared only, also what no manager declares yet
-      if (thing && (!isLocked(thing.kind) || isUnknownSetting(thing))) errors.push({ path: `what[${n}]`, message: unfitWords(thing) });
+      if (thing && (!isLocked(thing.kind) || isUnknownSetting(thing)))
+        errors.push({ path: `what[${n}]`, message: unfitWords(thing) });
     }
     if (errors.length > 0)
       throw new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });

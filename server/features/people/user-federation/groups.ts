@@ -92,7 +92,8 @@ export function createDirectoryGroups({
     const changes = [...missing.values()].flatMap(
       (key) => changeOf(groups, realm, { key, there: undefined, wanted: {} }) ?? [],
     );
-    if (changes.length > 0) await writeChanges(tx, { realm, by: byDirectory(alias), written: 'byServer', parts: [groups], changes, newId });
+    if (changes.length > 0)
+      await writeChanges(tx, { realm, by: byDirectory(alias), written: 'byServer', parts: [groups], changes, newId });
     const now = changes.length > 0 ? await store.groupsAt(tx.sql, realm, needed) : there;
     return new Map([...now].map(([path, { id }]) => [path, id]));
   }
