@@ -115,16 +115,10 @@ export function ManagedField({
   return (
     <div className={manager === undefined ? undefined : 'managed-field'}>
       {children(manager !== undefined && !isOpen)}
-      {manager !== undefined && (
+      {manager && (
         <p className="hint">
-          {manager === '' ? (
-            'Only documents change it; none declares it yet.'
-          ) : (
-            <>
-              Declared by <bdi>{shortManager(manager)}</bdi>
-              {!isOpen && '. Change it there, or use one of the ways at the top of the form.'}
-            </>
-          )}
+          Declared by <bdi>{shortManager(manager)}</bdi>
+          {!isOpen && '. Change it there, or use one of the ways at the top of the form.'}
         </p>
       )}
     </div>

@@ -230,7 +230,7 @@ function Loaded({
       {isDeclared && (
         <Note>
           {!lock.isDeclaredOnly && <span>A manager declares the steps of this flow, and would set them back.</span>}
-          <span>Edit them here, then take the declaration to where it is kept. Nothing is saved here.</span>
+          <span>Edit the steps here, then copy the declaration to where it is kept. Nothing is saved here.</span>
         </Note>
       )}
       <Tabs
