@@ -3,7 +3,7 @@
 // Implements: decisions "Declared only".
 import { isByHand, locksSection, unnamedManagers } from '../contract/declared-only.ts';
 import { Problem } from '../contract/problem.ts';
-import { presentSections } from '../contract/sections.ts';
+import { sectionNames } from '../contract/section-names.ts';
 import type { Sql } from '../db/sql.ts';
 import type { PlannedChange, RealmPart } from './part.ts';
 
@@ -23,8 +23,14 @@ const SETTING: Touched = { kind: 'settings', key: 'declaredOnly' };
 const MOST_NAMED = 3;
 const MOST_LISTED = 100;
 
-const sectionOf = new Map([...presentSections].map(([section, { kind }]) => [kind, section]));
-const labelOf = new Map([...presentSections.values()].map(({ kind, label }) => [kind, label]));
+const sectionOf = new Map<string, string>(Object.entries(sectionNames).map(([section, { kind }]) => [kind, section]));
+
+/** Kinds in words. Only a refusal needs them, and a start does without all sections' fields. */
+async function readLabels(): Promise<(kind: string) => string> {
+  const { presentSections } = await import('../contract/sections.ts');
+  const labels = new Map([...presentSections.values()].map(({ kind, label }) => [kind, label]));
+  return (kind) => labels.get(kind) ?? kind;
+}
 
 interface LockedRow {
   n: number;
@@ -78,19 +84,19 @@ export async function hasManager(sql: Sql, realm: string): Promise<boolean> {
 export const NO_MANAGER =
   'no manager has applied a document to this realm: apply one first, with a manager’s name (realmctl apply, or the operator)';
 
-const wordsOf = ({ kind, key }: Touched): string =>
-  `the ${labelOf.get(kind) ?? kind}${kind === 'settings' || key !== '' ? ` ${key}` : ''}`;
-
-function problemOf(
+async function problemOf(
   locked: readonly (Touched & { manager: string | null })[],
   { kind }: Touched,
   managers: readonly string[],
-): Problem {
+): Promise<Problem> {
+  const labelOf = await readLabels();
+  const wordsOf = (one: Touched) =>
+    `the ${labelOf(one.kind)}${one.kind === 'settings' || one.key !== '' ? ` ${one.key}` : ''}`;
   const named = locked.slice(0, MOST_NAMED).map(wordsOf).join(', ');
   const more = locked.length > MOST_NAMED ? ` and ${locked.length - MOST_NAMED} more` : '';
   const who =
     managers.length === 0
-      ? `No manager declares any ${labelOf.get(kind) ?? kind} yet`
+      ? `No manager declares any ${labelOf(kind)} yet`
       : `${managers.join(', ')} ${managers.length === 1 ? 'declares' : 'declare'} them here`;
   const owner = locked.length === 1 ? locked[0]?.manager : null;
   const declares = owner ? `${owner} declares it` : who;
@@ -120,7 +126,7 @@ export async function refuseDeclaredOnly(sql: Sql, realm: string, touched: reado
   const [first] = locked;
   if (!first) return;
   const owners = [...new Set(locked.flatMap(({ manager }) => manager ?? []))].slice(0, MOST_NAMED);
-  throw problemOf(locked, first, owners.length > 0 ? owners : await managersOfKind(sql, realm, first.kind));
+  throw await problemOf(locked, first, owners.length > 0 ? owners : await managersOfKind(sql, realm, first.kind));
 }
 
 /** A plan of a document that no manager applies. @throws Problem `declared-only` */

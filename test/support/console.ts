@@ -40,7 +40,7 @@ const ADMIN: Credentials = { username: 'admin', password: ADMIN_PASSWORD };
 
 /** A window of its own, signed in unless `as` is null. */
 export async function openConsole(
-  { server, browser }: { server: TestServer; browser: Browser },
+  { server, browser }: { server: Pick<TestServer, 'baseUrl'>; browser: Browser },
   { as = ADMIN, ...options }: BrowserContextOptions & { as?: Credentials | null } = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({

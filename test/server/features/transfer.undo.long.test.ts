@@ -22,6 +22,8 @@ const repeatable = <T>(value: T): T =>
 const { users, ...full } = repeatable(fullRealm()) as RealmDocument & Record<string, unknown>;
 // one realm's alone
 delete full.realm?.issuer;
+// an undo is a change by hand
+delete full.realm?.declaredOnly;
 /** Deleting an agent switches its client off, and nothing but a person switches that on again (agents.test.ts). */
 const sections = (Object.keys(full) as (keyof typeof full)[]).filter((name) => name !== 'agents');
 
