@@ -35,19 +35,34 @@ export const keyOf = (route: AnyRoute, input: object): readonly unknown[] => {
 
 /**
  * What a GET answers. `enabled: false` asks for nothing yet; `keep` shows the last page of a list until the next is there;
- * `everySeconds` asks again and again.
+ * `everySeconds` asks again and again; a function decides by what was read last.
  */
 export function useRead<R extends AnyRoute>(
   route: R,
   input: InputOf<R> = {} as InputOf<R>,
-  { enabled = true, keep = false, everySeconds }: { enabled?: boolean; keep?: boolean; everySeconds?: number } = {},
+  {
+    enabled = true,
+    keep = false,
+    everySeconds,
+  }: {
+    enabled?: boolean;
+    keep?: boolean;
+    everySeconds?: number | ((body: OutputOf<R> | undefined) => number | undefined);
+  } = {},
 ): Read<R> {
   return useQuery<ConsoleAnswer<OutputOf<R>>, ServerProblem>({
     queryKey: keyOf(route, input),
     queryFn: ({ signal }) => call(route, { ...input, signal }),
     enabled,
     ...(keep && { placeholderData: keepPreviousData }),
-    ...(everySeconds !== undefined && { refetchInterval: everySeconds * 1000 }),
+    ...(everySeconds !== undefined && {
+      refetchInterval: ({ state: { data, error } }) => {
+        if (typeof everySeconds === 'number') return everySeconds * 1000;
+        const seconds = everySeconds(data?.body);
+        // what was there and is gone does not come back
+        return seconds !== undefined && error?.status !== 404 && seconds * 1000;
+      },
+    }),
   });
 }
 

@@ -22,7 +22,7 @@ import { type Field, formFields, grouped } from './fields.ts';
 import { KindTable } from './list.tsx';
 import { useKind, useObject } from './loaded.ts';
 import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
-import { COPY_MODE, HeldBadge } from './managed-ways.tsx';
+import { COPY_MODE, HeldBadge, HeldNote } from './managed-ways.tsx';
 import { shortManager } from './managers.ts';
 import { clientKinds, isFormed, listAddress, nameOf, objectAddress } from './pages.tsx';
 import { declaredFields, documentOf, secretsOf } from './plan.ts';
@@ -47,8 +47,10 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
   const kind = useKind(entry);
   const object = useObject(entry, { realm, key, of });
   const [deletes, setDeletes] = useState(false);
-  const row = object.data?.body;
-  const name = row ? nameOf(entry, row) : object.error ? labelOf(entry.kind) : '…';
+  const last = object.data?.body;
+  // deleted meanwhile: what was read last is no more
+  const row = object.error?.status === 404 ? undefined : last;
+  const name = last ? nameOf(entry, last) : object.error ? labelOf(entry.kind) : '…';
   const isBuiltIn = entry.builtIn !== undefined && row?.[entry.builtIn] === true;
   const mayWrite = entry.reach ? may.partly(realm, entry.write) : may(realm, entry.write);
   const holdOf = useHolds(realm, managedOf(row) !== undefined && !entry.ofClient);
@@ -135,14 +137,18 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
       {row && kind ? (
         <>
           {/* an object of a client is held by a name that this page does not read */}
-          <DeclaredOnlyNote
-            realm={realm}
-            section={entry.section}
-            kind={entry.kind}
-            many={entry.many}
-            write={entry.write}
-            things={entry.ofClient ? [{ kind: entry.kind }] : [thing, { kind: entry.kind }]}
-          />
+          {hold && managedOf(row) ? (
+            <HeldNote hold={hold} realm={realm} />
+          ) : (
+            <DeclaredOnlyNote
+              realm={realm}
+              section={entry.section}
+              kind={entry.kind}
+              many={entry.many}
+              write={entry.write}
+              things={entry.ofClient ? [{ kind: entry.kind }] : [thing, { kind: entry.kind }]}
+            />
+          )}
           {extras?.lead?.(row)}
           {tabs.length > 0 ? (
             <Tabs

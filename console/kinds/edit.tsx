@@ -141,6 +141,7 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
         />
       )}
       <FormFields
+        key={editing.round}
         realm={realm}
         groups={groups}
         before={before}
@@ -157,6 +158,7 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
         document={document}
         commands={() => editCommands(entry, address, bodyOf(changes, before), document)}
         copy={isCopy ? copy : undefined}
+        isOpen={() => hold !== undefined}
       />
     </form>
   );

@@ -11,7 +11,8 @@ import type { Copied } from './copied.ts';
 import { FaultNote } from './create.tsx';
 import type { Row } from './entry.ts';
 import type { Field } from './fields.ts';
-import { changedFields, FormActions } from './form.tsx';
+import { changedFields, FormActions, same } from './form.tsx';
+import { managedOf, unheld } from './managed.tsx';
 import { faultsOf } from './plan.ts';
 import { Review } from './review.tsx';
 
@@ -33,7 +34,7 @@ interface Given {
   write: (changes: Row, tagged: Tagged, before: Row) => Promise<ConsoleAnswer<Row>>;
   readAgain: () => Promise<ConsoleAnswer<Row>>;
   onSaved: (row: Row | undefined) => void;
-  /** The form holds these values now: the edits were saved, discarded or merged. */
+  /** The form holds these values now: the edits were saved, discarded or merged, or there were none and the object changed. */
   onReplaced?: (now: Row) => void;
 }
 
@@ -48,6 +49,8 @@ export interface Editing {
   faults: ReadonlyMap<string, string>;
   edit: (name: string, value: unknown) => void;
   discard: () => void;
+  /** Another one shows the fields anew: some keep what is typed in them. */
+  round: number;
   submit: (event: FormEvent) => void;
   /** The plan is shown. */
   isReviewed: boolean;
@@ -62,8 +65,10 @@ export interface Editing {
 
 export function useEditing({ realm, read, fields, check, write, readAgain, onSaved, onReplaced }: Given): Editing {
   const client = useQueryClient();
-  // a refetch in the background must not change the values that the reader began with
+  // a refetch in the background must not change the values that the edits are against
   const [base, setBase] = useState(read);
+  const [seen, setSeen] = useState(read);
+  const [round, setRound] = useState(0);
   const [edits, setEdits] = useState<Row>({});
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [isReviewed, setReviewed] = useState(false);
@@ -72,9 +77,18 @@ export function useEditing({ realm, read, fields, check, write, readAgain, onSav
   const changes = changedFields(before, edits);
   const begin = (answer: ConsoleAnswer<Row>, again: Row) => {
     setBase(answer);
+    setSeen(read);
     setEdits(again);
+    setRound(round + 1);
     onReplaced?.({ ...answer.body, ...again });
   };
+  // nothing is edited: another administrator saved, or a manager restored what it declares
+  if (seen !== read && Object.keys(edits).length === 0) {
+    if (same(base.body, read.body)) {
+      setSeen(read);
+      setBase(read);
+    } else begin(read, {});
+  }
   const saving = useMutation<ConsoleAnswer<Row>, ServerProblem>({
     mutationFn: async () => {
       try {
@@ -104,7 +118,8 @@ export function useEditing({ realm, read, fields, check, write, readAgain, onSav
     changes,
     faults,
     edit: (name, value) => setEdits((now) => ({ ...now, [name]: value })),
-    discard: () => begin(base, {}),
+    discard: () => begin(seen === read ? base : read, {}),
+    round,
     submit: (event) => {
       event.preventDefault();
       const found = check(changes, before);
@@ -170,6 +185,7 @@ export function EditingDialogs({
   document,
   commands,
   copy,
+  isOpen = () => false,
 }: {
   editing: Editing;
   title: string;
@@ -178,6 +194,8 @@ export function EditingDialogs({
   commands: () => Commands | Promise<Commands>;
   /** The changes are taken away as a declaration; nothing is saved. */
   copy?: (() => Promise<Copied>) | undefined;
+  /** A field of a manager that may be edited nevertheless: it is held. */
+  isOpen?: (field: string) => boolean;
 }) {
   return (
     <>
@@ -208,6 +226,7 @@ export function EditingDialogs({
             base={before}
             mine={edits}
             theirs={theirs}
+            managed={unheld(managedOf(theirs), isOpen)}
             onClose={() => merge(undefined)}
             onMerged={merge}
           />

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ConsoleAnswer, call, ServerProblem } from '../api/client.ts';
 import { queryClient } from '../api/queries.ts';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
+import { watchSeconds } from './managed.tsx';
 import { askingManagers } from './managers.ts';
 import { idOf } from './pages.tsx';
 
@@ -67,10 +68,15 @@ export async function readObject(
   return { ...list, body: row, etag: undefined };
 }
 
+/** An object that a manager owns is read again and again: the manager may change it at any time. */
 export function useObject(entry: KindEntry, address: ObjectAddress, enabled = true) {
   return useQuery<ConsoleAnswer<Row>, ServerProblem>({
     queryKey: [address.realm, 'object', entry.section, address.key, address.of],
     queryFn: ({ signal }) => readObject(entry, address, signal),
     enabled,
+    refetchInterval: ({ state: { data, error } }) => {
+      const seconds = watchSeconds(data?.body);
+      return seconds !== undefined && error?.status !== 404 && seconds * 1000;
+    },
   });
 }

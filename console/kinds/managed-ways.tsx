@@ -112,6 +112,15 @@ export function ManagedWays({
   );
 }
 
+/** Who holds a thing, why and until when; the way to end the hold. */
+export function HeldNote({ hold, realm }: { hold: Hold; realm: string }) {
+  return (
+    <Note tone="warn">
+      <HeldWords hold={hold} realm={realm} />
+    </Note>
+  );
+}
+
 function HeldWords({ hold, realm }: { hold: Hold; realm: string }) {
   const may = useMay();
   const end = useWrite(endHold);
@@ -124,7 +133,8 @@ function HeldWords({ hold, realm }: { hold: Hold; realm: string }) {
         <bdi>{hold.placedBy?.name ?? 'An erased user'}</bdi>: <bdi>{hold.reason}</bdi>
       </span>
       <span>
-        Edit it here. The declared state returns when the hold ends, unless the declaration says the same by then.
+        Edit it here. When the hold ends, the declared state returns; if its declaration was removed by then, it is
+        deleted then.
       </span>
       {end.error && <ProblemNote problem={end.error} />}
       {may(realm, 'holds:write') && (

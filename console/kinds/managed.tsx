@@ -29,6 +29,9 @@ export function managedOf(row: object | undefined): Managed | undefined {
   const [first] = managedBy;
   return new Map([...fields, ['', first?.manager ?? '']]);
 }
+/** Without the fields on which a hold stands. */
+export const unheld = (managed: Managed | undefined, isHeld: (field: string) => boolean): Managed | undefined =>
+  managed && new Map([...managed].filter(([field]) => field === '' || !isHeld(field)));
 export const fieldsOf = (managed: Managed): string[] => [...managed.keys()].filter((field) => field !== '');
 
 /** What a hold names: the kind and the key as plans have them. */
@@ -39,13 +42,21 @@ export interface Holdable {
 
 export type Hold = OutputOf<typeof listHolds>[number];
 
+/** How soon a page shows what became of a managed object: a hold was placed or ended, its manager applied. */
+const OBJECT_SECONDS = 5;
+const HOLDS_SECONDS = 10;
+
+/** For objects on a page of their own. */
+export const watchSeconds = (row: object | undefined): number | undefined =>
+  managedOf(row) === undefined ? undefined : OBJECT_SECONDS;
+
 /** Finds the hold that keeps documents from changing a thing now. */
 export function useHolds(realm: string, isManaged: boolean): (thing: Holdable) => Hold | undefined {
   const may = useMay();
   const holds = useRead(
     listHolds,
     { params: { realm }, query: { limit: 1000 } },
-    { enabled: isManaged && may(realm, 'holds:read') },
+    { enabled: isManaged && may(realm, 'holds:read'), everySeconds: HOLDS_SECONDS },
   );
   const now = Date.now();
   return ({ kind, key }) =>

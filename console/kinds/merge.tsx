@@ -1,5 +1,6 @@
 // Two administrators changed the same object: what it was, what it is now, what this reader wants. Each field that both changed
-// takes either side; a field that one alone changed is taken as that one has it.
+// takes either side; a field that one alone changed is taken as that one has it. A field that a manager declares by now is taken as it
+// is declared: its manager would set any other value back.
 import { useState } from 'react';
 import { Radio, RadioGroup } from 'react-aria-components/RadioGroup';
 import { Badge } from '../ui/badge.tsx';
@@ -10,6 +11,9 @@ import { Note } from '../ui/state.tsx';
 import type { Row } from './entry.ts';
 import type { Field } from './fields.ts';
 import { same } from './form.tsx';
+import type { Managed } from './managed.tsx';
+import { shortManager } from './managers.ts';
+import { FromTo } from './plan-view.tsx';
 
 type Side = 'mine' | 'theirs';
 const text = (value: unknown): string =>
@@ -22,6 +26,7 @@ export default function Merge({
   base,
   mine,
   theirs,
+  managed,
   onMerged,
   onClose,
 }: {
@@ -30,6 +35,8 @@ export default function Merge({
   /** The fields that this reader has edited. */
   mine: Row;
   theirs: Row;
+  /** The fields that managers declare now, and that are not held. */
+  managed?: Managed | undefined;
   /** @param edits what differs from `theirs` then */
   onMerged: (edits: Row) => void;
   onClose: () => void;
@@ -38,13 +45,15 @@ export default function Merge({
   const changedByMe = fields.filter(
     ({ name }) => name in mine && mine[name] !== undefined && !same(mine[name], base[name]),
   );
-  const both = changedByMe.filter(
-    (field) => changedByThem.includes(field) && !same(mine[field.name], theirs[field.name]),
-  );
+  const differs = changedByMe.filter(({ name }) => !same(mine[name], theirs[name]));
+  const declared = differs.filter(({ name }) => managed?.has(name));
+  const both = differs.filter((field) => changedByThem.includes(field) && !declared.includes(field));
   const theirsAlone = changedByThem.filter((field) => !changedByMe.includes(field));
   const [chosen, setChosen] = useState<Readonly<Record<string, Side>>>({});
   const take = () => {
-    const edits = changedByMe.filter((field) => !both.includes(field) || (chosen[field.name] ?? 'mine') === 'mine');
+    const edits = differs.filter(
+      (field) => !declared.includes(field) && (!both.includes(field) || (chosen[field.name] ?? 'mine') === 'mine'),
+    );
     onMerged(Object.fromEntries(edits.map(({ name }) => [name, mine[name]])));
   };
   return (
@@ -63,8 +72,12 @@ export default function Merge({
         </>
       }
     >
-      {both.length === 0 ? (
-        <Note tone="good">Your changes and the others touch different fields. Both can stay.</Note>
+      {differs.length === 0 ? (
+        <Note tone="good">The others saved the same values. Nothing is left to save.</Note>
+      ) : both.length === 0 ? (
+        declared.length < differs.length && (
+          <Note tone="good">Your changes and the others touch different fields. Both can stay.</Note>
+        )
       ) : (
         <p>
           Both of you changed {both.length === 1 ? 'this field' : 'these fields'}. Take either side of each; nothing is
@@ -106,11 +119,25 @@ export default function Merge({
             )}
           </div>
         ))}
-        {theirsAlone.length > 0 && (
-          <p className="hint">
-            Changed by somebody else alone, and kept: {theirsAlone.map(({ label }) => label).join(', ')}.
-          </p>
-        )}
+        {declared.map(({ name, label }) => (
+          <div key={name} className="merge-field">
+            <h3>{label}</h3>
+            <Note tone="warn">
+              <strong>
+                Declared by <bdi>{shortManager(managed?.get(name) ?? '')}</bdi> meanwhile.
+              </strong>
+              <span>The declared value stays: its manager would set yours back. Change it there, or place a hold.</span>
+            </Note>
+            <FromTo from={mine[name] ?? null} to={theirs[name] ?? null} />
+          </div>
+        ))}
+        {theirsAlone.map(({ name, label }) => (
+          <div key={name} className="merge-field">
+            <h3>{label}</h3>
+            <p className="hint">Changed by somebody else alone, and kept.</p>
+            <FromTo from={base[name] ?? null} to={theirs[name] ?? null} />
+          </div>
+        ))}
       </div>
     </Dialog>
   );

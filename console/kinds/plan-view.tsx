@@ -28,7 +28,7 @@ export function PlanChanges({ changes }: { changes: Plan['changes'] }) {
   return (
     <div className="plan">
       {changes.map(({ action, kind, key, fields }) => (
-        <div key={`${kind} ${key}`} className="plan-change">
+        <div key={`${kind} ${key} ${fields.map(({ path }) => path).join(' ')}`} className="plan-change">
           <p>
             <Badge tone={actions[action][1]}>{actions[action][0]}</Badge>
             <span>
@@ -55,8 +55,10 @@ export function PlanChanges({ changes }: { changes: Plan['changes'] }) {
 const people = (count: number, one: string, many: string) =>
   count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : many}`];
 
-export function PlanView({ plan }: { plan: Plan }) {
-  const { changes, consequences, conflicts, warnings, kept } = plan;
+/** @param byHand an administrator is about to make the change: a hold keeps documents away, and lets it pass */
+export function PlanView({ plan, byHand = false }: { plan: Plan; byHand?: boolean }) {
+  const { changes, consequences, conflicts, warnings, kept, held } = plan;
+  const all = byHand ? [...changes, ...held] : changes;
   return (
     <div className="plan">
       {consequences.map(({ kind, key, path, message, locksOut, sessions, people: persons, clients }) => {
@@ -94,7 +96,13 @@ export function PlanView({ plan }: { plan: Plan }) {
           The {inSentence(labelOf(kind))} <bdi>{key}</bdi> stays, because something else needs it.
         </Note>
       ))}
-      {changes.length === 0 ? <p className="soft">Nothing changes.</p> : <PlanChanges changes={changes} />}
+      {byHand && held.length > 0 && (
+        <Note tone="warn">
+          A hold stands here, so the change stays until the hold ends. The server plans nothing that is held: what the
+          change does to sessions and clients is not known.
+        </Note>
+      )}
+      {all.length === 0 ? <p className="soft">Nothing changes.</p> : <PlanChanges changes={all} />}
     </div>
   );
 }

@@ -79,7 +79,7 @@ export function Review({
     >
       {problem ? <ProblemNote problem={problem} /> : null}
       {planned ? (
-        <PlanView plan={planned} />
+        <PlanView plan={planned} byHand />
       ) : unplanned ? (
         <div className="plan">
           {plan.error && (

@@ -7,7 +7,8 @@ import { getFlow, listAuthenticators, putFlow } from '../../generated/routes.ts'
 import { kindInSection } from '../../kinds/all.ts';
 import { curlOf, documentCommand, objectCommands } from '../../kinds/commands.ts';
 import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
-import { ManagedBadge, managedOf } from '../../kinds/managed.tsx';
+import { ManagedBadge, managedOf, useHolds, watchSeconds } from '../../kinds/managed.tsx';
+import { HeldBadge } from '../../kinds/managed-ways.tsx';
 import { Review } from '../../kinds/review.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
@@ -23,7 +24,6 @@ import { useCheck } from './check.tsx';
 import { draftOf, keepDraft } from './drafts.ts';
 import { StepEditor } from './editor.tsx';
 import { useEdits } from './edits.ts';
-import { useHeld } from './held.ts';
 import { Rename } from './rename.tsx';
 import { Simulation } from './simulation.tsx';
 import { bodyOf, countOf, documentOf, placed, sameTree, stepsOf } from './tree-model.ts';
@@ -36,7 +36,11 @@ const Merge = lazy(() => import('../../kinds/merge.tsx'));
 type Flow = OutputOf<typeof getFlow>;
 
 export default function FlowPage({ params: { realm, key = '' } }: PageProps) {
-  const flow = useRead(getFlow, { params: { realm, alias: key }, query: { with: 'managedBy' } });
+  const flow = useRead(
+    getFlow,
+    { params: { realm, alias: key }, query: { with: 'managedBy' } },
+    { everySeconds: watchSeconds },
+  );
   const authenticators = useRead(listAuthenticators, { params: { realm } });
   const registry = useMemo<Registry>(
     () => new Map((authenticators.data?.body ?? []).map((one) => [one.id, one])),
@@ -126,9 +130,9 @@ function Loaded({
   const isBuiltIn = base.body?.builtIn === true;
   const managed = { managed: managedOf(read.body), realm };
   const lock = useLock(realm, 'flows', { kind: 'flow', key: alias });
-  const isHeld = useHeld(realm, alias, managed.managed !== undefined);
+  const hold = useHolds(realm, managed.managed !== undefined)({ kind: 'flow', key: alias });
   // a manager declares the steps: edits are taken away as a declaration, and not saved
-  const isDeclared = !isReadOnly && (lock.isLocked || (!isHeld && (managed.managed?.has('executions') ?? false)));
+  const isDeclared = !isReadOnly && (lock.isLocked || (!hold && (managed.managed?.has('executions') ?? false)));
   const commands = async (): Promise<Commands> => {
     const made = entry ? await objectCommands(entry, { realm, key: alias }, { alias }, document) : {};
     return isChanged
@@ -165,6 +169,7 @@ function Loaded({
           {isBuiltIn && <Badge>built in</Badge>}
           <BindingBadge realm={realm} alias={alias} />
           <ManagedBadge {...managed} />
+          {hold && <HeldBadge hold={hold} />}
         </>
       }
       actions={
@@ -298,7 +303,8 @@ function Loaded({
               setBase(theirs);
               setTheirs(undefined);
               save.reset();
-              if ('executions' in merged) setReview(true);
+              // the manager may declare the steps by now: the edit is left to be taken there
+              if ('executions' in merged) setReview(!isDeclared);
               else begin(stepsOf(theirs.body?.executions ?? []));
             }}
           />

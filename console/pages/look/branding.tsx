@@ -75,6 +75,7 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Row> }) {
       <div className="beside">
         <div className="form">
           <FormFields
+            key={editing.round}
             realm={realm}
             groups={groups}
             before={before}

@@ -12,7 +12,7 @@ import { allDeclared, useDeclaredOnly } from '../../kinds/declared-only.tsx';
 import { type Editing, EditingDialogs, useEditing } from '../../kinds/editing.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import type { FieldGroup } from '../../kinds/fields.ts';
-import { fieldsOf, type Holdable, type Managed, managedOf, useHolds } from '../../kinds/managed.tsx';
+import { fieldsOf, type Holdable, type Managed, managedOf, useHolds, watchSeconds } from '../../kinds/managed.tsx';
 import { COPY_MODE, ManagedWays } from '../../kinds/managed-ways.tsx';
 import { clusterResource, WITH_MANAGERS } from '../../kinds/managers.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -21,7 +21,7 @@ import { say } from '../../ui/toast.tsx';
 
 /** The settings with their managers. */
 export const useSettings = (realm: string, enabled = true) =>
-  useRead(getSettings, { params: { realm }, query: WITH_MANAGERS }, { enabled });
+  useRead(getSettings, { params: { realm }, query: WITH_MANAGERS }, { enabled, everySeconds: watchSeconds });
 
 export const SettingsCommands = ({ realm }: { realm: string }) => (
   <AsCommand
@@ -142,7 +142,7 @@ const clusterManager = (managed: Managed): string =>
 export function SettingsDialogs({
   editing,
   title,
-  of: { managed, isCopy },
+  of: { managed, isCopy, isOpen },
 }: {
   editing: Editing;
   title: string;
@@ -164,6 +164,7 @@ export function SettingsDialogs({
         manifest: await realmManifest(realm, resourceOf(changes)),
       })}
       copy={isCopy && managed ? () => copy(clusterManager(managed)) : undefined}
+      isOpen={isOpen}
     />
   );
 }

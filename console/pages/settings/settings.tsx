@@ -86,7 +86,7 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Row> }) {
           isDisabled={!mayWrite}
           managed={managed.managed}
           isOpen={managed.isOpen}
-          key={shown.title}
+          key={`${shown.title} ${editing.round}`}
         />
         {mayWrite && <EditingActions editing={editing} one="setting" isCopy={managed.isCopy} />}
       </div>
