@@ -6,7 +6,6 @@ import {
   putAuthorizationService,
 } from '../server/contract/authorization-service-routes.ts';
 import { createFlow, deleteFlow, getFlow, listFlows, putFlow } from '../server/contract/flows.ts';
-import { groupRoutes } from '../server/contract/groups.ts';
 import { endHold, type HeldThing, listHolds } from '../server/contract/holds.ts';
 import { deleteKey, listKeys } from '../server/contract/keys.ts';
 import {
@@ -17,7 +16,7 @@ import {
 import { deleteMessagingProvider, listMessagingProviders, putMessagingProvider } from '../server/contract/messaging.ts';
 import { createRealm, deleteRealm, getRealm, listRealms } from '../server/contract/realms.ts';
 import { listManagers } from '../server/contract/transfer.ts';
-import { list, namesIn, party, text, time, yes } from './cells.ts';
+import { list, party, text, time, yes } from './cells.ts';
 import { type Kind, kind } from './kinds.ts';
 
 const realms = kind({
@@ -33,25 +32,6 @@ const realms = kind({
     { head: 'REALM', cell: ({ realm }) => realm },
     { head: 'NAME', cell: ({ displayName }) => displayName },
     { head: 'REVISION', cell: ({ revision }) => String(revision) },
-  ],
-});
-
-const groups = kind({
-  plural: 'groups',
-  singular: 'group',
-  help: 'groups, by path',
-  inRealm: true,
-  searches: true,
-  routes: groupRoutes,
-  nameOf: ({ path }) => path,
-  is: ({ path, id }, word) => path === word || path === `/${word}` || id === word,
-  columns: [
-    { head: 'GROUP', cell: (g) => g.path },
-    { head: 'ROLES', cell: (g) => list(g.roles) },
-    { head: 'DEFAULT', cell: (g) => yes(g.default) },
-    { head: 'CLIENT ROLES', cell: (g) => list(namesIn(g.clientRoles)), wide: true },
-    { head: 'ATTRIBUTES', cell: (g) => list(Object.keys(g.attributes)), wide: true },
-    { head: 'ID', cell: (g) => g.id, wide: true },
   ],
 });
 
@@ -205,7 +185,6 @@ const holds = kind({
 
 export const configurationKinds: readonly Kind[] = [
   realms,
-  groups,
   authorizationServices,
   flows,
   messagingProviders,

@@ -5,7 +5,7 @@ import { separateWords } from '../server/contract/apart.ts';
 import { declaredKinds } from '../server/contract/declared-kinds.ts';
 import { isListOfTexts, isText, type KindOf, presentSchema } from '../server/contract/kind.ts';
 import { isInstant } from '../server/contract/names.ts';
-import { Composite } from '../server/contract/roles.ts';
+import { ClientRoles, Composite } from '../server/contract/roles.ts';
 import { wordsOfField } from '../server/contract/section.ts';
 import { list, namesIn, text, time, yes } from './cells.ts';
 import { type Column, type Kind, kind, type Scope } from './kinds.ts';
@@ -49,6 +49,10 @@ const own: Readonly<Record<string, Readonly<Record<string, (row: Row) => string>
   clientProtocolMappers: ofClaims,
   clientRoles: { composite: contains },
   clientScopes: { claims: ({ claims }) => String(Words.parse(claims).length) },
+  groups: {
+    clientRoles: ({ clientRoles }) => list(namesIn(ClientRoles.parse(clientRoles))),
+    attributes: ({ attributes }) => list(Object.keys(Object(attributes))),
+  },
   organizations: {
     domains: ({ domains }) =>
       list(Domains.parse(domains).map(({ name, verified }) => (verified ? name : `${name} (not verified)`))),
@@ -70,7 +74,9 @@ function columnsOf({
     Object.entries<z.ZodType>(wire.shape).flatMap(([field, schema]) => {
       const cell = cellOf(schema);
       const column = own[section]?.[field] ?? (cell && ((row: Row) => cell(row[field])));
-      return column && field !== key && field !== 'id' && field !== 'realmId' ? [[field, column] as const] : [];
+      return column && field !== key && (field !== 'id' || wide?.includes(field)) && field !== 'realmId'
+        ? [[field, column] as const]
+        : [];
     }),
   );
   const first = shown ?? [...cells.keys()].slice(0, SHOWN);
@@ -98,7 +104,8 @@ const bySection: ReadonlyMap<string, Kind> = new Map(
       routes: declared.routes,
       at: (row) => ({ [declared.at]: String(row[declared.at] ?? row.id) }),
       nameOf: (row) => String(row[declared.entry.key]),
-      is: (row, word) => row[declared.entry.key] === word || row.id === word,
+      // a path is found without its first slash, too
+      is: (row, word) => [row[declared.entry.key], row.id].some((name) => name === word || name === `/${word}`),
       columns: columnsOf(declared),
     }),
   ]),

@@ -34,6 +34,8 @@ export interface LoadedKind {
   fresh?: Readonly<Record<string, unknown>>;
   /** Fields with names of another kind, and that kind. */
   names?: Readonly<Record<string, string>>;
+  /** Fields by which requests name an object, because its natural key follows from them; no document has them. */
+  namedBy?: readonly string[];
   /** An object as a realm document has it; absent: its plan can't be asked for. */
   entry?: { element: z.ZodType };
 }

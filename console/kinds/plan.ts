@@ -21,6 +21,7 @@ export function documentOf(entry: KindEntry, kind: LoadedKind, fields: Row, of?:
   const shape = shapeOf(kind.entry?.element);
   const keys = [entry.key].flat();
   if (Object.keys(shape).length === 0 || keys.some((key) => fields[key] === undefined)) return undefined;
+  if (kind.namedBy?.some((field) => field in fields)) return undefined;
   const element = Object.fromEntries(
     Object.entries(fields).filter(
       ([name, value]) => name in shape && value !== undefined && !(value === null && isSecret(kind, name)),
@@ -41,7 +42,10 @@ export function declaredFields(entry: KindEntry, kind: LoadedKind, row: Row): Ro
   return Object.fromEntries(
     Object.entries(row).filter(
       ([name, value]) =>
-        keys.includes(name) || (value !== null && JSON.stringify(value) !== JSON.stringify(kind.fresh?.[name])),
+        keys.includes(name) ||
+        (!kind.namedBy?.includes(name) &&
+          value !== null &&
+          JSON.stringify(value) !== JSON.stringify(kind.fresh?.[name])),
     ),
   );
 }

@@ -3,38 +3,6 @@ import type { KindEntry } from './entry.ts';
 
 export const writtenOut: readonly KindEntry[] = [
   {
-    section: 'groups',
-    kind: 'group',
-    path: 'groups',
-    one: 'a group',
-    many: 'groups',
-    label: 'group',
-    description: 'Groups form a tree; their members have the roles and attributes that a group gives',
-    read: 'groups:read',
-    write: 'groups:write',
-    reach: true,
-    key: 'path',
-    at: 'id',
-    searches: ['path'],
-    resource: 'Realm',
-    noun: 'groups',
-    columns: [
-      { field: 'roles', head: 'roles', cell: 'list', shown: true },
-      { field: 'default', head: 'default', cell: 'boolean', shown: true },
-      { field: 'name', head: 'name', cell: 'text' },
-      { field: 'clientRoles', head: 'client roles', cell: 'json' },
-    ],
-    load: async () => {
-      const { GroupInput, groupRoutes } = await import('../../server/contract/groups.ts');
-      return {
-        routes: groupRoutes,
-        input: GroupInput,
-        fresh: { parentId: null, roles: [], clientRoles: {}, attributes: {}, default: false },
-        names: { parentId: 'group', roles: 'role' },
-      };
-    },
-  },
-  {
     section: 'flows',
     kind: 'flow',
     path: 'flows',

@@ -13,6 +13,7 @@ import { scimTargetsResource } from '../features/configuration/scim-targets/reso
 import { webhooksResource } from '../features/configuration/webhooks/resource.ts';
 import { adminRolesResource } from '../features/operations/admin-access/resource.ts';
 import { agentsResource } from '../features/people/agents/resource.ts';
+import { groupsResource } from '../features/people/groups/resource.ts';
 import { userFederationResource } from '../features/people/user-federation/resource.ts';
 import { workloadIdentityResource } from '../features/protocol/workload-identity/resource.ts';
 import type { ResourceDeps } from '../resource/declared.ts';
@@ -25,6 +26,7 @@ export const declaredResources = (deps: ResourceDeps) => ({
   claims: claimsResource(deps),
   clientScopes: clientScopesResource(deps),
   clients: clientsResource(deps),
+  groups: groupsResource(deps),
   identityProviders: identityProvidersResource(deps),
   messageTexts: messageTextsResource(deps),
   organizations: organizationsResource(deps),

@@ -7,7 +7,6 @@ import { createAuthorizationServiceResource } from '../features/configuration/au
 import { createMessagingProviderResource } from '../features/configuration/messaging/providers.ts';
 import { createMessageTemplateResource } from '../features/configuration/messaging/templates.ts';
 import { roleRoutes } from '../features/configuration/roles/routes.ts';
-import { createGroupResource } from '../features/people/groups/resource.ts';
 import { groupRoutes } from '../features/people/groups/routes.ts';
 import type { ResourceApi } from '../resource/api.ts';
 import type { ResourceDeps } from '../resource/declared.ts';
@@ -17,7 +16,6 @@ import { declaredResources } from './declared-resources.ts';
 /** The resources by their section of the realm document. */
 export const createResources = ({ seal, passwords, baseUrl, keys, now }: ResourceDeps) => ({
   authorizationServices: createAuthorizationServiceResource({ now }),
-  groups: createGroupResource({ now }),
   messageTemplates: createMessageTemplateResource({ now }),
   messagingProviders: createMessagingProviderResource({ seal, now }),
   ...declaredResources({ seal, passwords, baseUrl, keys, now }),

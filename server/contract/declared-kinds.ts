@@ -6,6 +6,7 @@ import { captchas } from './captchas.ts';
 import { claims } from './claims.ts';
 import { clientScopes } from './client-scopes.ts';
 import { clients } from './clients.ts';
+import { groups } from './groups.ts';
 import { identityProviders } from './identity-providers.ts';
 import { messageTexts } from './message-texts.ts';
 import { organizations } from './organizations.ts';
@@ -25,6 +26,7 @@ export const declaredKinds = {
   claims,
   clientScopes,
   clients,
+  groups,
   identityProviders,
   messageTexts,
   organizations,

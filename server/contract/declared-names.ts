@@ -8,6 +8,7 @@ export const declaredNames = {
   claims: { kind: 'claim', area: 'client-scopes' },
   clientScopes: { kind: 'clientScope' },
   clients: { kind: 'client' },
+  groups: { kind: 'group' },
   identityProviders: { kind: 'identityProvider' },
   messageTexts: { kind: 'messageText' },
   organizations: { kind: 'organization' },

@@ -4,113 +4,16 @@
 // (server/features/<group>/<section>/resource.ts).
 import { z } from 'zod';
 import { separateWords } from './apart.ts';
+import type { Declaration, In, InNamed, Naming, Nullable, OfClient, ResourceKind, Shape } from './kind-declaration.ts';
 import type { Cli, Form } from './kind-shown.ts';
 import { type ManagedBy, managedBy } from './managed-by.ts';
 import { Id, InClient, InRealm } from './names.ts';
 import type { Area } from './permissions.ts';
-import type { ProblemCode } from './problem.ts';
-import { type Described, type ResourceRoutes, resourceRoutes } from './resource.ts';
+import { type ResourceRoutes, resourceRoutes } from './resource.ts';
 import type { Section as SectionEntry } from './section.ts';
 
-type Shape = Readonly<Record<string, z.ZodType>>;
-type In<S extends Shape> = { [Field in keyof S]?: z.input<S[Field]> | undefined };
 type Out<S extends Shape> = { [Field in keyof S]: z.output<S[Field]> };
-type Nullable<S extends Shape> = { [Field in keyof S]?: z.input<S[Field]> | null | undefined };
 type Mutable<S extends Shape> = { -readonly [Field in keyof S]: S[Field] };
-
-/** Where custom resources contain the kind: in a Realm, or as a kind of its own. */
-type ResourceKind = 'Realm' | 'Webhook' | 'WorkloadIdentity';
-
-interface Declared<
-  Section,
-  Kind,
-  Key,
-  Fields extends Shape,
-  Secrets extends Shape,
-  Asked extends Shape,
-  Answered extends Shape,
-  InDocument extends Shape,
-  At,
-  Resource,
-  Of,
-> {
-  /**
-   * The section's key in the realm document, and the name of this constant: `scimTargets`. Path and permission follow:
-   * `scim-targets`.
-   */
-  section: Section;
-  /** The name of one object in plans and managers' lists: `scimTarget`. Events follow: `SCIM_TARGET_CREATED`. */
-  kind: Kind;
-  /** The area of its permissions, if it belongs to another section. `npm run generate` reads it from the file's text. */
-  area?: string;
-  /** Set if each object belongs to a client: its path below the client's, and how the section names the client. */
-  ofClient?: Of;
-  /** The table's name; default: the kind. */
-  table?: string;
-  /** The name of one object in a sentence, and of several: `a SCIM target`, `SCIM targets`. */
-  one: string;
-  many: string;
-  /** The name of one object in plans; default: `one` without its article. */
-  label?: string;
-  /** The description of the Realm resource's field, and of the kind in `realmctl`. */
-  description: string;
-  /** All fields, including the natural key. */
-  fields: Fields;
-  key: Key;
-  /** The path parameter that names an object: the natural key, or another name than `id` for the id. */
-  at?: At;
-  /** Fields that a new object must have, besides the key. */
-  needed?: readonly (keyof Fields & string)[];
-  /**
-   * POST and PUT must contain every field, because they replace the object. Absent: fields that a PUT omits keep their
-   * values.
-   */
-  whole?: true;
-  /**
-   * The values of fields that a new object omits. Default: null if the field can be null, an empty list, an empty map.
-   * A field of {@link needed} has none.
-   */
-  fresh?: In<NoInfer<Fields>>;
-  /** Fields with natural keys of other kinds, and that kind: `flowOverride: 'flow'`. The named objects must exist. */
-  names?: { readonly [Field in keyof NoInfer<Fields>]?: string };
-  /**
-   * Write-only fields, encrypted in the database: responses show null and `<field>Set`, a Realm resource has a
-   * reference.
-   */
-  secrets?: Secrets;
-  /** Fields only of requests, or with another form in requests. */
-  asked?: Asked;
-  /** Fields only of responses, or with another form in responses; `createdAt` is a column that is written once. */
-  answered?: Answered;
-  /** Fields only of documents. */
-  inDocument?: InDocument;
-  /** Fields with usernames: run-time data, so absent from custom resources, and exported only with users. */
-  people?: readonly ((keyof Fields | keyof InDocument) & string)[];
-  /** The most objects in one document. */
-  most: number;
-  /** The most objects of one client. */
-  mostOfEach?: number;
-  /** The most objects in a Realm resource, if it accepts fewer. */
-  mostInResource?: number;
-  /** The kind of custom resource for a single object; absent: the objects are a field of the Realm resource. */
-  resource?: Resource;
-  namedLists?: SectionEntry['namedLists'];
-  placeholders?: readonly string[];
-  /** Problems of a write in addition to those of every kind. */
-  problems?: readonly ProblemCode[];
-  /** Fields in which `q` searches. */
-  searches?: readonly (keyof Fields & string)[];
-  describe?: Described<unknown, unknown>['describe'];
-  reach?: Described<unknown, unknown>['reach'];
-  /**
-   * Example bodies that a fresh realm accepts. The second one changes each field, both from the first one and from the
-   * default.
-   */
-  example: { [Field in Key & keyof Fields]: z.input<Fields[Field]> } & In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
-  updateExample: In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
-  cli?: Cli;
-  form?: Form;
-}
 
 type WireShape<Fields extends Shape, Secrets extends Shape, Answered extends Shape> = {
   id: typeof Id;
@@ -129,14 +32,12 @@ type ReadOnly<Secrets extends Shape, Answered extends Shape> = { id?: string | u
   } & In<Answered>;
 
 type Params<Name extends string> = z.ZodType<Record<'realm' | Name, string>, Record<'realm' | Name, string>>;
-type OfClient = Pick<SectionEntry, 'shape' | 'groups'> & { path: string };
 /** The path parameter for the client. */
 type Within<Of> = Of extends OfClient ? 'clientId' : never;
 
 /** The body of POST. */
-type Taken<Key, Fields extends Shape, Secrets extends Shape, Asked extends Shape> = {
-  [Field in Key & keyof Fields]: z.input<Fields[Field]>;
-} & In<Omit<Fields, Key & keyof Fields>> &
+type Taken<Key, Fields extends Shape, Secrets extends Shape, Asked extends Shape, Named> = Naming<Key, Fields, Named> &
+  In<Omit<Fields, Key & keyof Fields>> &
   Nullable<Secrets> &
   In<Asked>;
 type Element<Key, Fields extends Shape, Secrets extends Shape, InDocument extends Shape> = {
@@ -170,6 +71,8 @@ export interface KindOf {
   sets: readonly string[];
   /** The path parameter that names an object. */
   at: string;
+  /** Fields of requests from which the natural key follows. */
+  namedBy: readonly string[];
   cli: Cli;
   form?: Form | undefined;
   wire: z.ZodObject;
@@ -204,18 +107,22 @@ interface TypedKind<
   At extends string,
   Resource extends ResourceKind,
   Of,
+  Named,
 > extends KindOf {
   section: Section & string;
   kind: Kind & string;
   at: At;
   fields: Fields;
   wire: z.ZodObject<WireShape<Fields, Secrets, Answered>>;
-  input: z.ZodType<Taken<Key, Fields, Secrets, Asked>, Taken<Key, Fields, Secrets, Asked>>;
+  input: z.ZodType<Taken<Key, Fields, Secrets, Asked, Named>, Taken<Key, Fields, Secrets, Asked, Named>>;
   routes: ResourceRoutes<
     Params<At | Within<Of>>,
     z.ZodType<Wire<Fields, Secrets, Answered>>,
-    z.ZodType<unknown, Taken<Key, Fields, Secrets, Asked>>,
-    z.ZodType<unknown, In<Fields> & ReadOnly<Secrets, Omit<Answered, keyof Fields>> & Nullable<Secrets> & In<Asked>>,
+    z.ZodType<unknown, Taken<Key, Fields, Secrets, Asked, Named>>,
+    z.ZodType<
+      unknown,
+      In<Fields> & ReadOnly<Secrets, Omit<Answered, keyof Fields>> & Nullable<Secrets> & In<Asked> & InNamed<Named>
+    >,
     Params<Within<Of>>
   >;
   entry: Omit<KindOf['entry'], 'key' | 'element' | 'secrets' | 'resource' | 'shape' | 'groups'> & {
@@ -270,11 +177,12 @@ export function kind<
   const At extends string = 'id',
   const Resource extends ResourceKind = 'Realm',
   const Of extends OfClient | undefined = undefined,
+  Named extends Shape | undefined = undefined,
 >(
-  declared: Declared<Section, Kind, Key, Fields, Secrets, Asked, Answered, InDocument, At, Resource, Of>,
-): TypedKind<Section, Kind, Key, Fields, Secrets, Asked, Answered, InDocument, At, Resource, Of>;
+  declared: Declaration<Section, Kind, Key, Fields, Secrets, Asked, Answered, InDocument, At, Resource, Of, Named>,
+): TypedKind<Section, Kind, Key, Fields, Secrets, Asked, Answered, InDocument, At, Resource, Of, Named>;
 export function kind(
-  declared: Declared<
+  declared: Declaration<
     string,
     string,
     string,
@@ -285,7 +193,8 @@ export function kind(
     Shape,
     string,
     ResourceKind,
-    OfClient | undefined
+    OfClient | undefined,
+    Shape | undefined
   >,
 ): KindOf {
   const {
@@ -308,13 +217,19 @@ export function kind(
   const isSet = each(secrets, (_, field) => [`${field}Set`, z.boolean()]);
   const nullable = each(secrets, (schema, field) => [field, schema.nullable()]);
   const hidden = each(secrets, (_, field) => [field, z.null().describe('Write-only')]);
-  const { realmId } = answered;
   const readOnly = { ...isSet, ...answered, ...managedBy };
+  const first = Object.entries(answered).filter(([field]) => field === 'realmId' || field in (declared.namedBy ?? {}));
   const wire = z
-    .object({ id: Id, ...(realmId && { realmId }), ...fields, ...hidden, ...readOnly })
+    .object({ id: Id, ...Object.fromEntries(first), ...fields, ...hidden, ...readOnly })
     .meta({ id: capital(declared.kind) });
   const all = Object.keys(fields);
-  const input = z.strictObject(optional({ ...fields, ...nullable, ...asked }, whole ? all : [key, ...needed]));
+  const { [key]: ownKey, ...others } = fields;
+  const { namedBy = { [key]: ownKey ?? Id } } = declared;
+  const body = { ...namedBy, ...fields, ...nullable };
+  const input = z.strictObject({
+    ...namedBy,
+    ...optional({ ...others, ...nullable, ...asked }, whole ? all : needed),
+  });
   const within = ofClient ? InClient : InRealm;
   const routes = resourceRoutes({
     path: ofClient ? `clients/:clientId/${ofClient.path}` : separateWords(section, '-'),
@@ -327,9 +242,7 @@ export function kind(
     wire,
     input,
     // PUT accepts the response of GET; an omitted field keeps its value, the secret too
-    update: z.strictObject(
-      optional({ ...fields, ...nullable, id: Id, ...readOnly, ...fields, ...asked }, whole ? all : []),
-    ),
+    update: z.strictObject(optional({ ...body, id: Id, ...readOnly, ...body, ...asked }, whole ? all : [])),
     within: within as z.ZodType as Params<string>,
     // a natural key is a text
     at: {
@@ -360,6 +273,7 @@ export function kind(
     names: names as KindOf['names'],
     sets: Object.keys(fields).filter((field) => isListOfTexts(fields[field] ?? Id)),
     at,
+    namedBy: Object.keys(declared.namedBy ?? {}),
     cli,
     form: declared.form,
     wire,

@@ -8,7 +8,6 @@ import { AuthorizationServiceDocument } from './authorization-services.ts';
 import { ServiceAccountRolesDocument } from './clients.ts';
 import { declaredKinds } from './declared-kinds.ts';
 import { FlowDocument } from './flows.ts';
-import { GroupDocument } from './groups.ts';
 import type { KindOf } from './kind.ts';
 import { DEFAULT_LANGUAGE, MessageTemplateDocument } from './message-templates.ts';
 import { MessagingProviderDocument } from './messaging.ts';
@@ -40,6 +39,7 @@ const {
   clients,
   clientRoles,
   clientProtocolMappers,
+  groups,
   identityProviders,
   organizations,
   samlClients,
@@ -110,14 +110,7 @@ export const sections = {
     resource: { kind: 'Realm', description: 'What service accounts may do' },
     givesAdminRoles: ({ adminRoles = [] }: ServiceAccountRolesDocument) => adminRoles.length > 0,
   },
-  groups: {
-    ...sectionNames.groups,
-    label: 'group',
-    key: 'path',
-    element: GroupDocument,
-    most: 50_000,
-    resource: { kind: 'Realm', description: 'Groups, by path' },
-  },
+  groups,
   identityProviders,
   organizations,
   samlClients,

@@ -7,7 +7,7 @@ import { SAML_CERTIFICATE } from '../../support/saml.ts';
 import type { Sample } from './sample.ts';
 
 /** Names of the roles that the row `t` holds in `table`. */
-export const tiesOf = (table: string, owner: string, role: string) => `select array(
+const tiesOf = (table: string, owner: string, role: string) => `select array(
   select concat_ws('/', c.client_id, r.name) from ${table} h join role r on r.realm_id = h.realm_id and r.id = h.${role}
   left join client c on c.realm_id = r.realm_id and c.id = r.client
   where h.realm_id = t.realm_id and h.${owner} = t.id order by 1)`;
@@ -95,6 +95,17 @@ const own: Readonly<Record<string, Own>> = {
       select k.name from client_scope_claim l join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
       where l.realm_id = t.realm_id and l.scope_id = t.id order by 1)`,
   },
+  groups: {
+    fields: {
+      roles: ['two', 'one', 'two'],
+      clientRoles: { app: ['reader'] },
+      attributes: { b: ['2', '1'], a: [] },
+      default: true,
+    },
+    links: tiesOf('group_role', 'group_id', 'role_id'),
+    keyOf: (name) => `/${name}`,
+    body: ({ path, ...fields }) => ({ ...fields, name: String(path).slice(1) }),
+  },
   identityProviders: {
     needed: { config: { issuer: 'https://id.example.com' } },
     fields: { scopes: ['openid', 'email', 'openid'] },
@@ -117,9 +128,9 @@ const own: Readonly<Record<string, Own>> = {
 };
 
 export const declaredSamples: readonly Sample[] = Object.values<KindOf>(declaredKinds).map(
-  ({ section, table, ofClient, routes, needed, entry }) => {
+  ({ section, table, ofClient, routes, needed, namedBy, entry }) => {
     const { key, secrets, groups } = entry;
-    const { [key]: _, ...fields } = routes.put.example ?? {};
+    const fields = Object.entries(routes.put.example ?? {}).filter(([name]) => name !== key && !namedBy.includes(name));
     const first = routes.create.example ?? {};
     const there = Object.fromEntries(needed.map((field) => [field, first[field]]));
     const { [section]: more = {} } = own;
@@ -138,7 +149,7 @@ export const declaredSamples: readonly Sample[] = Object.values<KindOf>(declared
       column: separateWords(key, '_'),
       routes,
       needed: { ...there, ...more.needed },
-      fields: { ...fields, ...more.fields },
+      fields: { ...Object.fromEntries(fields), ...more.fields },
     };
   },
 );

@@ -9,14 +9,13 @@ import {
 } from '../../../server/contract/authorization-service-routes.ts';
 import { createClient, listClients } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
-import { groupRoutes } from '../../../server/contract/groups.ts';
 import { messageTemplateRoutes, putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import { messagingProviderRoutes, putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { declaredSamples, tiesOf } from './declared-samples.ts';
+import { declaredSamples } from './declared-samples.ts';
 import type { Sample } from './sample.ts';
 
 const [API, DOCUMENT] = ['by-api', 'by-document'];
@@ -69,22 +68,6 @@ const samples: readonly Sample[] = [
       policies: [{ name: 'ana', type: 'user', config: { users: ['bob', 'ana'] } }],
       permissions: [{ name: 'all', resourceType: 'album', decisionStrategy: 'consensus' }],
     },
-  },
-  {
-    section: 'groups',
-    table: 'user_group',
-    key: 'path',
-    routes: groupRoutes,
-    needed: {},
-    fields: {
-      roles: ['two', 'one', 'two'],
-      clientRoles: { app: ['reader'] },
-      attributes: { b: ['2', '1'], a: [] },
-      default: true,
-    },
-    links: tiesOf('group_role', 'group_id', 'role_id'),
-    keyOf: (name) => `/${name}`,
-    body: ({ path, ...fields }) => ({ ...fields, name: String(path).slice(1) }),
   },
   {
     ...byParts(['channel', 'driver']),

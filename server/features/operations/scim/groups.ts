@@ -1,6 +1,6 @@
 // Groups by SCIM: reads them here, writes them through the admin API's code, and changes members through the users'
 // write path, with a constant number of statements for any number of members. RFC 7644 §3; decisions "Group".
-import { GroupInput } from '../../../contract/groups.ts';
+import { GroupName } from '../../../contract/groups.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { GROUP, type ScimList, type ScimQuery } from '../../../contract/scim.ts';
 import { isUuid } from '../../../crypto/ids.ts';
@@ -120,7 +120,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     const cut = path.lastIndexOf('/');
     const parentId = cut === 0 ? undefined : await store.groupAt(on, realm, path.slice(0, cut), id);
     const name = parentId === undefined ? displayName : path.slice(cut + 1);
-    const { data, error } = GroupInput.shape.name.safeParse(escapedGroupName(name));
+    const { data, error } = GroupName.safeParse(escapedGroupName(name));
     if (error) throw scimProblem('invalidValue', `displayName: ${error.issues[0]?.message}`);
     return { name: data, parentId: parentId ?? null };
   }

@@ -1,15 +1,15 @@
 // Owns: the tree of groups and the roles that a group gives its members; the same by the admin API and in the realm document.
 // Does not own: memberships (users), how a group reaches tokens (domain/person.ts).
 // Implements: decisions "Group"; specification 2.10, 4.10.
-import { Group, groupRoutes, longestPath, pathBytes } from '../../../contract/groups.ts';
+import { groups, longestPath, pathBytes } from '../../../contract/groups.ts';
 import { type FieldError, Problem } from '../../../contract/problem.ts';
 import { jsonText } from '../../../db/json.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { groupReached } from '../../../domain/reach.ts';
 import { rolesOfRow, tieRoles } from '../../../domain/role-ties.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { asSet, clientRoleKey, joinPaths, strings } from '../../../resource/items.ts';
 import type { Fields, PlannedChange, Saved, Wanted } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 import type { Row } from '../../../resource/table.ts';
 
 const KIND = 'group';
@@ -141,15 +141,12 @@ async function link(sql: Sql, realm: string, saved: readonly Saved[]): Promise<v
   );
 }
 
-export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const groupsResource = (deps: Pick<ResourceDeps, 'seal' | 'now'>) =>
+  declaredResource(
+    groups,
     {
-      section: 'groups',
-      wire: Group,
-      routes: groupRoutes,
       table: {
-        name: 'user_group',
-        columns: { attributes: 'jsonb', default: { type: 'boolean', name: 'is_default' } },
+        columns: { default: { type: 'boolean', name: 'is_default' } },
         elsewhere: {
           roles: { sql: held.roles, fromRow: (names) => asSet(strings(names)) },
           clientRoles: { sql: held.clientRoles, fromRow: sets },
@@ -158,18 +155,14 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
         ids: { parent_id: { table: 'user_group', key: 'path', of: ({ key }) => parentOf(key) || undefined } },
         facts: { name: fragment`t.name`, parentId: fragment`t.parent_id` },
       },
-      search: ['path'],
       reached: groupReached,
-      fresh: () => ({ roles: [], clientRoles: {}, attributes: {}, default: false }),
-      canonical: ({ roles, clientRoles, ...fields }) => ({
+      canonical: ({ clientRoles, ...fields }) => ({
         ...fields,
-        ...(roles !== undefined && { roles: asSet(strings(roles)) }),
         ...(clientRoles !== undefined && { clientRoles: sets(clientRoles) }),
       }),
       keyOf: pathIn,
       references: ({ key, fields }) => [
         ...(parentOf(key) === '' ? [] : [{ kind: KIND, key: parentOf(key), path: 'path' }]),
-        ...strings(fields.roles).map((role) => ({ kind: 'role', key: role, path: 'roles' })),
         ...Object.entries(sets(fields.clientRoles)).flatMap(([clientId, names]) =>
           names.map((role) => ({
             kind: 'clientRole',
@@ -207,5 +200,5 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
         join admin_role r on r.realm_id = l.realm_id and r.id = l.role_id
         where g.realm_id = ${realm} and g.path = any(${removed}::text[])`,
     },
-    { now },
+    deps,
   );

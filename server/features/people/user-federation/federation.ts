@@ -6,7 +6,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import type { Queue } from '../../../jobs/queue.ts';
-import { createGroupResource } from '../groups/resource.ts';
+import { groupsResource } from '../groups/resource.ts';
 import { createFromDirectory } from '../users/from-directory.ts';
 import { createDirectoryGroups } from './groups.ts';
 import { createDirectorySource } from './sign-in.ts';
@@ -27,7 +27,7 @@ export interface FederationDeps {
 
 export function createFederation(deps: FederationDeps) {
   const people = createFromDirectory(deps);
-  const groups = createDirectoryGroups({ groups: createGroupResource(deps), people, newId: deps.newId });
+  const groups = createDirectoryGroups({ groups: groupsResource(deps), people, newId: deps.newId });
   const syncs = createSyncs({ ...deps, people, groups });
   const source = createDirectorySource({ ...deps, people, groups });
   return {
