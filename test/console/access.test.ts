@@ -94,6 +94,29 @@ test('groups are a tree; members are added and taken out, a role is given after 
   await close();
 });
 
+test('a change of a group is saved after its plan, a move after its fields alone, because no document says it', async () => {
+  const { body: group } = await server.admin.call(createGroup, { params, body: { name: 'field' } });
+  const { page, open, heading, close } = await openConsole({ server, browser });
+  const edit = `/realms/${realm}/groups/${group?.id}/edit`;
+  await open(edit);
+  await page.getByRole('switch', { name: 'Default' }).press('Space');
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  const review = page.getByRole('dialog', { name: 'Save /field' });
+  await review.locator('.plan-change').getByText('/field', { exact: true }).waitFor();
+  await review.getByRole('button', { name: 'Save' }).click();
+  await heading('/field');
+  await open(edit);
+  await page.getByRole('textbox', { name: 'Name' }).fill('fields');
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await review.locator('.plan-change').getByText('name', { exact: true }).waitFor();
+  expect(await review.getByText('/field', { exact: true }).count()).toBe(0);
+  await review.getByRole('button', { name: 'Save' }).click();
+  await heading('/fields');
+  const { body: [saved] = [] } = await server.admin.call(listGroups, { params, query: { q: '/fields' } });
+  expect(saved).toMatchObject({ id: group?.id, path: '/fields', default: true });
+  await close();
+});
+
 test('an organization: members, a domain that the DNS doesn’t prove, an invitation whose link is shown once', async () => {
   const made = await server.admin.call(createOrganization, {
     params,
