@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { allRows, type Client } from '../../server/contract/client.ts';
 import { createClientSecret, listClients } from '../../server/contract/clients.ts';
+import { HOUR_SECONDS } from '../../server/contract/durations.ts';
 import { InRealm } from '../../server/contract/names.ts';
 import { discoveryRoute } from '../../server/contract/oauth.ts';
 import { route } from '../../server/contract/route.ts';
@@ -14,7 +15,6 @@ import type { OwnSecret, OwnSecrets, Source } from '../source/source.ts';
 import { type Outcome, Stalled } from './outcome.ts';
 import { createSecretHandOver, type SecretHandOverOptions } from './secret-hand-over.ts';
 
-const HOUR_SECONDS = 3600;
 /** A field of the realm's discovery document → the key in the Secret that holds it. */
 const told = {
   issuer: 'issuer',

@@ -2,6 +2,7 @@
 // period is in the address.
 import { useMemo } from 'react';
 import { Link } from 'wouter';
+import { DAY_MS } from '../../../server/contract/durations.ts';
 import type { OutputOf } from '../../api/client.ts';
 import { useAsked } from '../../api/queries.ts';
 import { replayFlow } from '../../generated/routes.ts';
@@ -22,7 +23,6 @@ type Found = OutputOf<typeof replayFlow>;
 type Outcome = Found['outcomes'][number]['outcome'];
 type Affected = NonNullable<Found['affected']>[number];
 
-const DAY_MS = 86_400_000;
 const periods = [
   { days: 1, label: '24 hours' },
   { days: 7, label: '7 days' },

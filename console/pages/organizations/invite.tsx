@@ -1,5 +1,6 @@
 // Inviting a person by e-mail address. The link goes by mail, or is shown once to be handed over.
 import { type FormEvent, useState } from 'react';
+import { DAY_SECONDS } from '../../../server/contract/durations.ts';
 import type { OutputOf } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { createInvitation } from '../../generated/routes.ts';
@@ -15,7 +16,6 @@ import { ProblemNote } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
 
 type Sent = OutputOf<typeof createInvitation>;
-const DAY_SECONDS = 86_400;
 const [USUAL_DAYS, MOST_DAYS] = [7, 30];
 
 export function Invite({

@@ -1,8 +1,6 @@
 // The periods of statistics, as the address has them (`?period=`).
 import { useMemo } from 'react';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS } from '../../../server/contract/durations.ts';
 
 export const periods = [
   { id: '24h', label: '24 hours', step: 'hour', steps: 24 },

@@ -1,6 +1,7 @@
 // Letting Entra or Okta manage users and groups: a token and the address to copy, and whether they have come.
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import { DAY_MS } from '../../../server/contract/durations.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
@@ -71,7 +72,6 @@ const LIVES: readonly { id: string; label: string; days: number | undefined }[] 
   { id: '90', label: '90 days', days: 90 },
   { id: '365', label: 'A year', days: 365 },
 ];
-const DAY_MS = 86_400_000;
 
 export default function SetUpScim({ params: { realm } }: PageProps) {
   const [path] = useLocation();
