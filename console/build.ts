@@ -192,19 +192,22 @@ async function newestBelow(folders: readonly string[]): Promise<number> {
  */
 export async function builtConsole(): Promise<string> {
   const outdir = path.join(root, 'node_modules/.cache/console');
-  const [newest, built] = await Promise.all([
-    newestBelow(['console', 'server/contract', 'server/http']),
+  const newest = await newestBelow(['console', 'server/contract', 'server/http']);
+  const isFresh = () =>
     stat(path.join(outdir, 'manifest.json')).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    ),
-  ]);
-  if (built > newest) return outdir;
+      ({ mtimeMs }) => mtimeMs > newest,
+      () => false,
+    );
+  if (await isFresh()) return outdir;
   const own = `${outdir}-${process.pid}`;
   await buildConsole(own);
+  // another server was first, and serves from there
+  if (await isFresh()) {
+    await rm(own, { recursive: true, force: true });
+    return outdir;
+  }
   await rm(outdir, { recursive: true, force: true });
   await rename(own, outdir).catch(async (error) => {
-    // another server was first
     if (!['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
     await rm(own, { recursive: true, force: true });
   });

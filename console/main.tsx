@@ -3,7 +3,9 @@ import './styles/all.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './shell/app.tsx';
 import { applyTheme } from './shell/appearance.ts';
+import { keepFocus } from './shell/kept-focus.ts';
 
 applyTheme();
+keepFocus();
 const root = document.getElementById('root');
 if (root) createRoot(root).render(<App />);

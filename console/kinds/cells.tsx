@@ -5,8 +5,13 @@ import type { Cell, Row } from './entry.ts';
 import type { FieldType } from './fields.ts';
 import { choiceWords, labelOf } from './words.ts';
 
-const textsIn = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))) : [];
+/** Fields that name an object in a list, such as a domain of an organization. */
+const NAMING = ['name', 'alias', 'clientId', 'key', 'url', 'type'];
+const textOf = (one: unknown): string =>
+  typeof one === 'string'
+    ? one
+    : (NAMING.map((field) => Object(one)[field]).find((name) => typeof name === 'string') ?? JSON.stringify(one));
+const textsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(textOf) : []);
 
 const None = () => <span className="none">–</span>;
 

@@ -2,17 +2,15 @@
 // the reader may not be allowed to list the kind.
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button as AriaButton } from 'react-aria-components/Button';
 import { ComboBox } from 'react-aria-components/ComboBox';
-import { Input } from 'react-aria-components/Input';
 import { Label } from 'react-aria-components/Label';
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
 import { Popover } from 'react-aria-components/Popover';
 import { call } from '../api/client.ts';
 import { useMay } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
+import { ComboInput } from '../ui/combo-input.tsx';
 import { type FieldProps, FieldSet } from '../ui/fields.tsx';
-import { Icon } from '../ui/icons.tsx';
 import { kindOf } from './all.ts';
 import type { KindEntry, Row } from './entry.ts';
 import { kindNow } from './loaded.ts';
@@ -78,7 +76,8 @@ export function ReferenceField({
     <ComboBox
       className="field"
       allowsCustomValue={!byId}
-      menuTrigger="focus"
+      menuTrigger="input"
+      allowsEmptyCollection
       inputValue={byId && chosen && text === value ? chosen.words : text}
       onInputChange={(typed) => {
         setText(typed);
@@ -102,12 +101,7 @@ export function ReferenceField({
       {...(hideLabel && { 'aria-label': label })}
     >
       {!hideLabel && <Label>{label}</Label>}
-      <div className="combo">
-        <Input className="input" placeholder={`Find ${entry?.one ?? kind}`} dir="auto" />
-        <AriaButton className="button quiet icon small" aria-label={`Choices of ${label}`}>
-          <Icon name="chevron" size={14} />
-        </AriaButton>
-      </div>
+      <ComboInput label={label} placeholder={`Find ${entry?.one ?? kind}`} />
       {help && <span className="hint">{help}</span>}
       {fault && <span className="fault">{fault}</span>}
       <Popover className="popover" offset={4}>
@@ -196,7 +190,8 @@ function Adding({
       aria-label={`Add to ${label}`}
       className="field"
       allowsCustomValue
-      menuTrigger="focus"
+      menuTrigger="input"
+      allowsEmptyCollection
       inputValue={text}
       onInputChange={setText}
       value={null}
@@ -207,12 +202,7 @@ function Adding({
       items={choices}
       defaultFilter={() => true}
     >
-      <div className="combo">
-        <Input className="input" placeholder={`Add ${entry?.one ?? kind}`} dir="auto" />
-        <AriaButton className="button quiet icon small" aria-label={`Choices of ${label}`}>
-          <Icon name="chevron" size={14} />
-        </AriaButton>
-      </div>
+      <ComboInput label={label} placeholder={`Add ${entry?.one ?? kind}`} />
       <Popover className="popover" offset={4}>
         <ListBox<Choice>
           className="menu"

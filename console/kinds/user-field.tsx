@@ -1,8 +1,6 @@
 // A user of the realm: a combo box that searches by username, name and e-mail address on the server, and holds the user's id.
 import { useState } from 'react';
-import { Button as AriaButton } from 'react-aria-components/Button';
 import { ComboBox } from 'react-aria-components/ComboBox';
-import { Input } from 'react-aria-components/Input';
 import { Label } from 'react-aria-components/Label';
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
 import { Popover } from 'react-aria-components/Popover';
@@ -10,8 +8,8 @@ import type { OutputOf } from '../api/client.ts';
 import { useRead } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
 import { getUser, listUsers } from '../generated/routes.ts';
+import { ComboInput } from '../ui/combo-input.tsx';
 import type { FieldProps } from '../ui/fields.tsx';
-import { Icon } from '../ui/icons.tsx';
 import { useLater } from '../ui/later.ts';
 
 export type FoundUser = OutputOf<typeof listUsers>[number];
@@ -57,7 +55,8 @@ export function UserField({
   return (
     <ComboBox
       className="field"
-      menuTrigger="focus"
+      menuTrigger="input"
+      allowsEmptyCollection
       inputValue={text ?? (value === null ? '' : (current?.username ?? ''))}
       onInputChange={(typed) => {
         setText(typed);
@@ -77,12 +76,7 @@ export function UserField({
       isDisabled={isDisabled || !mayRead}
     >
       <Label>{label}</Label>
-      <div className="combo">
-        <Input className="input" placeholder="Find a user" dir="auto" />
-        <AriaButton className="button quiet icon small" aria-label={`Choices of ${label}`}>
-          <Icon name="chevron" size={14} />
-        </AriaButton>
-      </div>
+      <ComboInput label={label} placeholder="Find a user" />
       {help && <span className="hint">{help}</span>}
       {!mayRead && <span className="hint">Finding users needs the permission users:read.</span>}
       {fault && <span className="fault">{fault}</span>}

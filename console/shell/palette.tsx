@@ -1,6 +1,6 @@
 // The command palette: pages of this realm, other realms, and objects found on the server as the reader types.
 import { useQueries } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Header } from 'react-aria-components/Header';
@@ -8,6 +8,7 @@ import { Input } from 'react-aria-components/Input';
 import { Menu, MenuItem, MenuSection } from 'react-aria-components/Menu';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { SearchField } from 'react-aria-components/SearchField';
+import { useLocation } from 'wouter';
 import { call } from '../api/client.ts';
 import { realmsMatching, useRealms } from '../api/realms.ts';
 import { useMay } from '../api/session.ts';
@@ -107,13 +108,36 @@ function useEntries(text: string): [string, Entry[]][] {
 
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
-  const sections = useEntries(useLater(text.trim()));
+  const [, navigate] = useLocation();
+  const asked = useLater(text.trim());
+  const sections = useEntries(asked);
+  /** Enter opens the first entry, once it is there, unless the arrow keys have marked one. */
+  const [isSent, setIsSent] = useState(false);
+  const first = asked === text.trim() ? sections[0]?.[1][0]?.to : undefined;
+  useEffect(() => {
+    if (!isSent || first === undefined) return;
+    onClose();
+    navigate(first);
+  }, [isSent, first, onClose, navigate]);
   return (
     <ModalOverlay className="veil" isOpen isDismissable onOpenChange={(open) => !open && onClose()}>
       <Modal className="modal palette">
         <Dialog aria-label="Search">
-          <Autocomplete inputValue={text} onInputChange={setText}>
-            <SearchField className="search" aria-label="Search for pages, realms and objects" autoFocus>
+          {/* a mark on the first entry would stay on it when the server's answer replaces it */}
+          <Autocomplete
+            inputValue={text}
+            onInputChange={(typed) => {
+              setIsSent(false);
+              setText(typed);
+            }}
+            disableAutoFocusFirst
+          >
+            <SearchField
+              className="search"
+              aria-label="Search for pages, realms and objects"
+              autoFocus
+              onSubmit={() => setIsSent(!document.activeElement?.hasAttribute('aria-activedescendant'))}
+            >
               <Icon name="search" />
               <Input className="input" placeholder="Search for pages, realms, users, objects…" />
             </SearchField>

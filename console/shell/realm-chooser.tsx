@@ -1,7 +1,7 @@
 // Goes from realm to realm: pinned ones first, those of late, then all that match.
 import { useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
-import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Header } from 'react-aria-components/Header';
 import { Input } from 'react-aria-components/Input';
 import { Menu, MenuItem, MenuSection } from 'react-aria-components/Menu';
@@ -28,10 +28,8 @@ export function RealmChooser() {
         <span>{realm ?? 'Choose a realm'}</span>
         <Icon name="chevron" size={14} />
       </Button>
-      <Popover className="popover chooser" placement="bottom start" offset={4}>
-        <Dialog aria-label="Realms">
-          <Choices onChosen={() => setOpen(false)} />
-        </Dialog>
+      <Popover className="popover chooser" placement="bottom start" offset={4} aria-label="Realms">
+        <Choices onChosen={() => setOpen(false)} />
       </Popover>
     </DialogTrigger>
   );

@@ -1,11 +1,9 @@
 // One of many, found by typing a part of its name. It is empty again after each choice: the page shows elsewhere what was chosen.
 import { useState } from 'react';
-import { Button as AriaButton } from 'react-aria-components/Button';
 import { ComboBox } from 'react-aria-components/ComboBox';
-import { Input } from 'react-aria-components/Input';
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
 import { Popover } from 'react-aria-components/Popover';
-import { Icon } from './icons.tsx';
+import { ComboInput } from './combo-input.tsx';
 
 interface Choice {
   id: string;
@@ -59,7 +57,8 @@ function Once({
     <ComboBox
       aria-label={label}
       className="field"
-      menuTrigger="focus"
+      menuTrigger="input"
+      allowsEmptyCollection
       inputValue={text}
       onInputChange={setText}
       value={null}
@@ -69,12 +68,7 @@ function Once({
       items={found}
       defaultFilter={() => true}
     >
-      <div className="combo">
-        <Input className="input" placeholder={placeholder} />
-        <AriaButton className="button quiet icon small" aria-label={`Choices of ${label}`}>
-          <Icon name="chevron" size={14} />
-        </AriaButton>
-      </div>
+      <ComboInput label={label} placeholder={placeholder} />
       <Popover className="popover" offset={4}>
         <ListBox<Choice>
           className="menu"

@@ -1,5 +1,5 @@
 // Dialogs: over the page, with the focus inside, closed by Escape unless their answer is needed.
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
@@ -17,24 +17,7 @@ export interface DialogProps {
   children: ReactNode;
 }
 
-/** After a dialog, the button that opened it may be disabled or gone: then the page's heading has the focus, so that it is not lost. */
-function useFocusAfter(isOpen: boolean) {
-  useEffect(() => {
-    if (!isOpen) return;
-    return () => {
-      // React Aria gives the focus back in the next frame
-      requestAnimationFrame(() =>
-        requestAnimationFrame(() => {
-          if (document.activeElement === document.body)
-            document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
-        }),
-      );
-    };
-  }, [isOpen]);
-}
-
 export function Dialog({ title, isOpen, onClose, size, alert, footer, children }: DialogProps) {
-  useFocusAfter(isOpen);
   return (
     <ModalOverlay
       className="veil"

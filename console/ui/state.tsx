@@ -104,7 +104,7 @@ export function ProblemNote({
       )}
       {next && <span>{next}</span>}
       {details?.instance && (
-        <span className="small mono">
+        <span className="small mono" dir="ltr">
           {status} {details.instance}
         </span>
       )}

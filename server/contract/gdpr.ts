@@ -102,7 +102,7 @@ export const eraseUser = route({
   tag,
   summary: 'Erase a person and what belongs to them; it cannot be undone',
   description:
-    'The audit log stays, with the person replaced by a pseudonym in every row, as in deliveries that wait. A second call is 404.',
+    'The audit log stays, with the person replaced by a pseudonym in every row, as in deliveries that wait. A second call is 404. `If-Match` takes the entity tag of the user.',
   permission: 'users:write',
   params: OfUser,
   status: 204,

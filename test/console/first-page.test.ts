@@ -113,6 +113,12 @@ test('the keyboard alone reaches an object by the palette, and the focus is on i
   expect(await page.title()).toBe('Client scopes – acme – Realmkeeper');
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement !== document.body')).toBe(true);
+  await page.keyboard.press('Control+k');
+  await field.waitFor();
+  await page.keyboard.type('Webhooks');
+  await page.getByRole('menuitem', { name: /^Webhooks/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await heading('Webhooks');
   await close();
 });
 

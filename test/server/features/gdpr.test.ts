@@ -4,7 +4,7 @@ import { eraseUser, exportUserData, GdprExport, listUserConsents } from '../../.
 import { createRealm } from '../../../server/contract/realms.ts';
 import { createRole } from '../../../server/contract/roles.ts';
 import type { Route } from '../../../server/contract/route.ts';
-import { createUser, putUser } from '../../../server/contract/users.ts';
+import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
 import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { createPerson } from '../../support/person.ts';
@@ -184,6 +184,18 @@ describe('an administrator', () => {
     const routes: Route[] = [exportUserData, listUserConsents, eraseUser];
     for (const route of routes)
       await expect(server.admin.call(route, { params: nobody })).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('erases a person only as the person was read, by the entity tag of the user', async () => {
+    const params = { realm: REALM };
+    const { body: user } = await server.admin.call(createUser, { params, body: { username: 'read-before' } });
+    const at = { realm: REALM, userId: user?.id ?? '' };
+    const { etag: old = '' } = await server.admin.call(getUser, { params: at });
+    await server.admin.call(putUser, { params: at, body: { firstName: 'Ada' } });
+    const erased = (tag: string) => server.admin.call(eraseUser, { params: at, headers: { 'if-match': tag } });
+    await expect(erased(old)).rejects.toMatchObject({ status: 412 });
+    const { etag: now = '' } = await server.admin.call(getUser, { params: at });
+    expect((await erased(now)).status).toBe(204);
   });
 
   test('erases a person: nothing in the database tells of them, and the audit log knows a pseudonym', async () => {

@@ -21,6 +21,7 @@ import { changedFields } from '../../../http/changed-fields.ts';
 import type { Credentials } from '../credentials/service.ts';
 import { refuseBeyond } from './limits.ts';
 import { list, search, type UserPage, type UserSearch } from './search.ts';
+import { userShown, usersShown } from './shown.ts';
 import * as store from './store.ts';
 import { emptyUser, mergedUser, toRow, toWire } from './wire.ts';
 
@@ -90,16 +91,6 @@ export function createUsers({
   newId: () => string;
 }) {
   const mustCover = coverage(access);
-
-  /** The users with the attributes that administrators may see. */
-  const shown = async (on: Sql, realm: string, users: readonly User[]): Promise<User[]> => {
-    const profile = await readProfile(on, realm);
-    return users.map((user) => ({ ...user, attributes: visibleTo(profile, 'admin', user.attributes) }));
-  };
-  async function show(on: Sql, realm: string, user: User): Promise<User> {
-    const [one = user] = await shown(on, realm, [user]);
-    return one;
-  }
 
   /** An attribute that administrators may not see can't be searched either. @throws Problem `invalid-request` */
   async function refuseHidden(on: Sql, realm: string, names: readonly string[]): Promise<void> {
@@ -185,15 +176,15 @@ export function createUsers({
   return {
     async list(realm: string, wanted: UserSearch, page: UserPage): Promise<User[]> {
       if (Object.values(wanted).every((one) => one === undefined))
-        return shown(sql, realm, (await list(sql, realm, page)).map(toWire));
+        return usersShown(sql, realm, (await list(sql, realm, page)).map(toWire));
       await refuseHidden(sql, realm, Object.keys(wanted.attributes ?? {}));
       return transact(realm, async (tx) => {
         await tx.sql`set local plan_cache_mode = force_custom_plan`;
-        return shown(tx.sql, realm, (await search(tx.sql, realm, wanted, page, now())).map(toWire));
+        return usersShown(tx.sql, realm, (await search(tx.sql, realm, wanted, page, now())).map(toWire));
       });
     },
 
-    get: async (realm: string, id: string): Promise<User> => show(sql, realm, await load(sql, realm, id)),
+    get: async (realm: string, id: string): Promise<User> => userShown(sql, realm, await load(sql, realm, id)),
 
     async create(
       { by, reach }: Pick<Change, 'by' | 'reach'>,
@@ -218,7 +209,7 @@ export function createUsers({
             temporary: input.passwordTemporary ?? false,
             newAccount: true,
           });
-        return show(tx.sql, realm, await load(tx.sql, realm, user.id));
+        return userShown(tx.sql, realm, await load(tx.sql, realm, user.id));
       }).catch(raced);
     },
 
@@ -234,7 +225,7 @@ export function createUsers({
           : await hashed(realm, password, mergedUser(await load(sql, realm, id), said));
       const read = async (on: Sql) => {
         const before = await load(on, realm, id);
-        await expect(await show(on, realm, before), on);
+        await expect(await userShown(on, realm, before), on);
         const { input, beside } = await wanted(on);
         const after = await fitting(on, realm, { before, wanted: mergedUser(before, input), reach });
         const fields = [...changedFields(mergedUser(before, {}), after), ...(beside?.fields ?? [])];
@@ -243,7 +234,7 @@ export function createUsers({
       return transact(realm, async (tx) => {
         const { sql: on, record } = tx;
         const unlocked = await read(on);
-        if (unlocked.fields.length === 0 && phc === undefined) return show(on, realm, unlocked.before);
+        if (unlocked.fields.length === 0 && phc === undefined) return userShown(on, realm, unlocked.before);
         await mustCover(principal, realm, id, on);
         await store.lock(on, realm, id);
         const { before, after, fields, beside } = await read(on);
@@ -260,7 +251,7 @@ export function createUsers({
             keep: ownSession(principal, realm, id),
           });
         if (before.enabled && !after.enabled) await end(tx, by, realm, id, 'disabled');
-        return show(on, realm, await load(on, realm, id));
+        return userShown(on, realm, await load(on, realm, id));
       }).catch(raced);
     },
 
@@ -269,7 +260,7 @@ export function createUsers({
         const { sql: on, record } = tx;
         await store.lock(on, realm, id);
         const user = await load(on, realm, id);
-        await expect(await show(on, realm, user), on);
+        await expect(await userShown(on, realm, user), on);
         await mustCover(principal, realm, id, on);
         record({ type: 'USER_DELETED', realm, by, subject: subjectOf(user) });
         await end(tx, by, realm, id, 'deleted');
