@@ -50,15 +50,15 @@ export const indexed = (filter: Filter | undefined): Fragment | undefined => {
   return scan && more.length === 0 && !scan.over && !scan.also ? scan.by : undefined;
 };
 
-/** A filter's scans, and what the rows must be besides. */
-interface Way {
+/** A search by one filter's scans, which then checks the other filters. */
+interface Attempt {
   scans: readonly Scan[];
   rest: Fragment;
   /** Whether each entry of the scans matches: then no more are read than asked for. */
   isExact: boolean;
 }
-const waysOf = (filters: readonly Filter[]): Way[] => {
-  const ways = filters
+const attemptsOf = (filters: readonly Filter[]): Attempt[] => {
+  const attempts = filters
     .filter(({ scans }) => scans.length > 0)
     .map((filter) => ({
       scans: filter.scans,
@@ -66,24 +66,28 @@ const waysOf = (filters: readonly Filter[]): Way[] => {
       isExact: filters.length === 1 && filter.scans.every(({ also }) => !also),
     }));
   const whole = { scans: [{ by: fragment`true` }], rest: all(filters.map(conditionOfFilter)), isExact: false };
-  return ways.length > 0 ? ways : [whole];
+  return attempts.length > 0 ? attempts : [whole];
 };
 
 interface Seen {
-  way: number;
+  attempt: number;
   id: string;
   matches: boolean;
   /** The scan ended here because it had read as many as it may. */
   ends: boolean;
 }
 interface Reached {
-  way: Way;
+  attempt: Attempt;
   ids: string[];
   /** All that matches from this id on is found; undefined: all there is. */
   until: string | undefined;
 }
 
-const seenBy = (search: Search, scan: Scan, { way, rest, most }: { way: number; rest: Fragment; most: number }) => {
+const seenBy = (
+  search: Search,
+  scan: Scan,
+  { attempt, rest, most }: { attempt: number; rest: Fragment; most: number },
+) => {
   const { realm, range, before } = search;
   const rows = fragment`(
     select id, (${scan.also ?? fragment`true`}) and ${rest} as matches, row_number() over (order by id desc) = ${most}::int as ends
@@ -91,21 +95,23 @@ const seenBy = (search: Search, scan: Scan, { way, rest, most }: { way: number; 
     order by id desc limit ${most}::int
   ) seen`;
   const from = scan.over ? fragment`${scan.over.rows} cross join lateral ${rows}` : rows;
-  return fragment`select ${way}::int as way, id, matches is true as matches, ends from ${from} where matches or ends`;
+  return fragment`select ${attempt}::int as attempt, id, matches is true as matches, ends from ${from} where matches or ends`;
 };
 
 const newestFirst = (one: string, other: string): number => (one < other ? 1 : one > other ? -1 : 0);
 
-/** Reads `most` entries of each scan of each way. @returns the way that gets farthest */
-async function look(sql: Sql, search: Search, ways: readonly Way[], most: number): Promise<Reached> {
-  const scans = ways.flatMap(({ scans, rest }, way) => scans.map((scan) => seenBy(search, scan, { way, rest, most })));
+/** Reads `most` entries of each scan of each attempt. @returns the attempt that gets farthest */
+async function look(sql: Sql, search: Search, attempts: readonly Attempt[], most: number): Promise<Reached> {
+  const scans = attempts.flatMap(({ scans, rest }, attempt) =>
+    scans.map((scan) => seenBy(search, scan, { attempt, rest, most })),
+  );
   const rows =
     await sql<Seen>`${scans.reduce((before, one) => fragment`${before} union all ${one}`)}${Fragment.once('')}`;
-  const reached = ways.map((way, at): Reached => {
-    const own = rows.filter((row) => row.way === at);
+  const reached = attempts.map((attempt, at): Reached => {
+    const own = rows.filter((row) => row.attempt === at);
     const [until] = own.flatMap(({ id, ends }) => (ends ? [id] : [])).sort(newestFirst);
     const ids = own.flatMap(({ id, matches }) => (matches && (until === undefined || id >= until) ? [id] : []));
-    return { way, ids: [...new Set(ids)].sort(newestFirst), until };
+    return { attempt, ids: [...new Set(ids)].sort(newestFirst), until };
   });
   return reached.reduce((best, one) =>
     best.until !== undefined && (one.until === undefined || one.until < best.until) ? one : best,
@@ -117,16 +123,16 @@ export async function search(sql: Sql, asked: Search): Promise<{ ids: string[]; 
   const { limit } = asked;
   const end = performance.now() + LONGEST_MS;
   const ids: string[] = [];
-  let ways = waysOf(asked.filters);
+  let attempts = attemptsOf(asked.filters);
   let { before } = asked;
   for (let most = FIRST; ; most = MOST) {
-    const scans = ways.flatMap((way) => way.scans).reduce((sum, { over }) => sum + (over?.count ?? 1), 0);
-    const each = ways.every(({ isExact }) => isExact) ? limit : Math.max(limit, Math.ceil(most / scans));
-    const found = await look(sql, { ...asked, before }, ways, each);
+    const scans = attempts.flatMap((attempt) => attempt.scans).reduce((sum, { over }) => sum + (over?.count ?? 1), 0);
+    const each = attempts.every(({ isExact }) => isExact) ? limit : Math.max(limit, Math.ceil(most / scans));
+    const found = await look(sql, { ...asked, before }, attempts, each);
     ids.push(...found.ids);
     if (found.until === undefined || ids.length >= limit) return { ids: ids.slice(0, limit), until: undefined };
     if (performance.now() >= end) return { ids, until: found.until };
     before = found.until;
-    ways = [found.way];
+    attempts = [found.attempt];
   }
 }
