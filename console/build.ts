@@ -8,19 +8,21 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { darkTokens, lightTokens } from '../server/http/page-tokens.ts';
+import { darkColours, lightColours } from './styles/colours.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 /** Where the console is served; `server/features/operations/console/routes.ts` mounts it there. */
 const BASE = '/admin/console/';
 
-/** Custom properties for both schemes: the system's, unless the reader has chosen one (shell/theme.ts). */
-const tokenSheet = `:root { color-scheme: light dark; ${lightTokens} }
-@media (prefers-color-scheme: dark) { :root:not([data-theme='light']) { ${darkTokens} } }
+const dark = `${darkTokens} ${darkColours}`;
+/** Custom properties for both schemes: the system's, unless the reader has chosen one (shell/appearance.ts). */
+const tokenSheet = `:root { color-scheme: light dark; ${lightTokens} ${lightColours} }
+@media (prefers-color-scheme: dark) { :root:not([data-theme='light']) { ${dark} } }
 :root[data-theme='light'] { color-scheme: light; }
-:root[data-theme='dark'] { color-scheme: dark; ${darkTokens} }
+:root[data-theme='dark'] { color-scheme: dark; ${dark} }
 `;
 
-/** `@import 'page-tokens.css'` is the sheet of the tokens that the sign-in pages have too. */
+/** `@import 'page-tokens.css'` is the sheet of all colours: the sign-in pages' and the console's own. */
 const tokens: Plugin = {
   name: 'page-tokens',
   setup({ onResolve, onLoad }) {

@@ -34,7 +34,7 @@ export const keyOf = (route: AnyRoute, input: object): readonly unknown[] => {
 };
 
 /**
- * What a GET answers. `enabled: false` asks for nothing yet; `keep` shows the last page of a list until the next is there;
+ * Reads the answer of a GET. `enabled: false` asks for nothing yet; `keep` shows the last page of a list until the next is there;
  * `everySeconds` asks again and again; a function decides by what was read last.
  */
 export function useRead<R extends AnyRoute>(

@@ -5,8 +5,6 @@ import type { KindEntry } from './entry.ts';
 import { allKinds } from './known.ts';
 import { labelOf } from './words.ts';
 
-export { allKinds };
-
 export const kindOf = (kind: string): KindEntry | undefined => allKinds.find((entry) => entry.kind === kind);
 export const kindInSection = (section: string): KindEntry | undefined =>
   allKinds.find((entry) => entry.section === section);
@@ -38,7 +36,7 @@ const places: Readonly<Record<string, Place>> = {
 };
 export const placeOf = ({ section }: KindEntry): Place => places[section] ?? { group: 'More', icon: 'apps', order: 10 };
 
-/** What the kind is for. */
+/** The purpose of the kind, in a sentence. */
 export const leadOf = ({ form, description }: KindEntry): string => `${form?.lead ?? description}.`;
 
 /** `SCIM targets`, `Workload identity`: a kind's name as a heading. */

@@ -1,4 +1,4 @@
-// What a page shows, for `realmctl`, curl and Git.
+// The content of a page for `realmctl`, curl and Git.
 import { address } from '../../server/contract/call.ts';
 import type { Callable } from '../api/light.ts';
 import type { Commands } from '../ui/as-command.tsx';

@@ -30,7 +30,7 @@ import { labelOf } from './words.ts';
 
 const Delete = lazy(() => import('./delete.tsx'));
 
-/** What the page of one kind has besides the fields. */
+/** The parts that the page of one kind has besides the fields. */
 export interface DetailExtras {
   badges?: (row: Row) => ReactNode;
   /** Before "Edit". */

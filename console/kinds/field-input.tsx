@@ -13,7 +13,7 @@ import { choiceWords, itemName, labelOf } from './words.ts';
 
 export interface InputContext {
   realm: string;
-  /** What is wrong, by path: `redirectUris[0]`. */
+  /** Messages by the path of the faulty value: `redirectUris[0]`. */
   faults: ReadonlyMap<string, string>;
   isDisabled?: boolean;
 }

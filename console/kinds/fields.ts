@@ -1,4 +1,4 @@
-// What a form asks for, read from the contract's schemas: each field's kind of value, label, help and limits.
+// The fields of a form, read from the contract's schemas: each field's kind of value, label, help and limits.
 import type { z } from 'zod';
 import type { FieldForm } from '../../server/contract/kind-shown.ts';
 import { labelOf } from './words.ts';
@@ -185,7 +185,7 @@ export function formFields(
   for (const name of secrets) withSecrets[name] = { ...withSecrets[name], widget: 'secret' };
   return fieldsOf(Object.fromEntries(written), { names, forms: withSecrets });
 }
-/** What a PUT accepts because a GET answers it, and ignores. */
+/** Fields that a PUT accepts because a GET answers them, and ignores. */
 const ANSWERED = new Set(['id', 'realmId', 'createdAt', 'builtIn', 'updatedAt', 'managedBy']);
 
 /** The group of fields in a form. */

@@ -19,7 +19,7 @@ export const changedFields = (before: Row, edits: Row): Row =>
 export interface FormProps {
   realm: string;
   groups: readonly FieldGroup[];
-  /** What the fields hold where nothing was edited. */
+  /** The values of fields that were not edited. */
   before: Row;
   edits: Row;
   onEdit: (name: string, value: unknown) => void;

@@ -228,7 +228,7 @@ export function ColumnChoice({
   );
 }
 
-/** What the kind is for, and how an object of it comes to be: here, or declared in Git. */
+/** The purpose of the kind, and the ways to make an object of it: here, or declared in Git. */
 function NoneYet({ entry, realm, at, mayWrite }: { entry: KindEntry; realm: string; at: string; mayWrite: boolean }) {
   const lock = useLock(realm, entry.section, { kind: entry.kind });
   return (

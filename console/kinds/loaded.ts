@@ -28,7 +28,7 @@ export const kindNow = (entry: KindEntry): Promise<LoadedKind> =>
 
 export interface ObjectAddress {
   realm: string;
-  /** What the API names it by. */
+  /** The id or name in the API's path. */
   key: string;
   /** The id of the client that it belongs to. */
   of?: string | undefined;

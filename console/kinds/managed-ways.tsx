@@ -1,4 +1,4 @@
-// What a reader can do about fields that a manager declares: copy them as a manifest, edit the form and take the result away
+// The ways on for a reader whose fields a manager declares: copy them as a manifest, edit the form and take the result away
 // without saving, or place a hold and edit them here for a while.
 import { useState } from 'react';
 import type { Permission } from '../../server/contract/permissions.ts';
@@ -39,7 +39,7 @@ export function ManagedWays({
 }: {
   realm: string;
   managed: Managed;
-  /** What a hold would name. */
+  /** The things that a hold would name. */
   things: readonly Holdable[];
   /** The permission to change it, which a hold needs too. */
   write: Permission | null;

@@ -34,7 +34,7 @@ export const unheld = (managed: Managed | undefined, isHeld: (field: string) => 
   managed && new Map([...managed].filter(([field]) => field === '' || !isHeld(field)));
 export const fieldsOf = (managed: Managed): string[] => [...managed.keys()].filter((field) => field !== '');
 
-/** What a hold names: the kind and the key as plans have them. */
+/** A thing that a hold names: its kind and its key, as plans have them. */
 export interface Holdable {
   kind: string;
   key: string;

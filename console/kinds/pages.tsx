@@ -2,8 +2,9 @@
 
 import type { ConsolePage, PageProps } from '../pages/page.ts';
 import { inRealm } from '../shell/addresses.ts';
-import { allKinds, kindInSection, placeOf, titleOf } from './all.ts';
+import { kindInSection, placeOf, titleOf } from './all.ts';
 import type { KindEntry, Row } from './entry.ts';
+import { allKinds } from './known.ts';
 
 /** A kind whose list shows other objects than its routes keep can be neither created nor edited by a form here. */
 const UNFORMED = new Set(['authorizationServices']);

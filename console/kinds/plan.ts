@@ -1,4 +1,4 @@
-// What a change of configuration would do, before it is made: the server's own plan of a document with that one object.
+// The effects of a change of configuration, before it is made: the server's own plan of a document with that one object.
 import type { z } from 'zod';
 import type { ServerProblem } from '../api/client.ts';
 import { call, type OutputOf } from '../api/client.ts';
@@ -36,7 +36,7 @@ export function documentOf(entry: KindEntry, kind: LoadedKind, fields: Row, of?:
         : { [of]: [element] },
   };
 }
-/** What a manifest of the object would declare: what differs from a new one. */
+/** The fields that a manifest of the object would declare: those that differ from a new one. */
 export function declaredFields(entry: KindEntry, kind: LoadedKind, row: Row): Row {
   const keys = [entry.key].flat();
   return Object.fromEntries(

@@ -27,7 +27,7 @@ export interface ReviewProps {
   danger?: boolean;
 }
 
-/** What a secret shows instead of itself. */
+/** A secret is shown as this. */
 const HIDDEN = '***';
 const isSecret = (name: string) => /secret|password|token$|key$/i.test(name);
 

@@ -54,9 +54,9 @@ export interface UserMembersProps<T extends MemberRow> {
   routes: { list: LightRoute; add: LightRoute; remove: LightRoute };
   more?: readonly TableColumn<T>[];
   isWriter: boolean;
-  /** What is said where there are none. */
+  /** The text where there are none. */
   empty: { title: string; words: string };
-  /** What happens to a user who is taken out. */
+  /** The effect on a user who is taken out. */
   consequence: ReactNode;
 }
 

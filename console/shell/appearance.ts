@@ -1,4 +1,4 @@
-// What the reader has chosen for this browser: the colour scheme, and the direction in which the page is laid out.
+// The reader's choices for this browser: the colour scheme, and the direction in which the page is laid out.
 import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -1,5 +1,5 @@
 // The frame around every page: the bar at the top, the navigation at the side, the page.
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { Link, useLocation } from 'wouter';
@@ -7,6 +7,7 @@ import { Button, IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Navigation } from './navigation.tsx';
+import { PaletteToCome } from './palette-to-come.tsx';
 import { RealmChooser } from './realm-chooser.tsx';
 
 const loadPalette = () => import('./palette.tsx');
@@ -16,23 +17,38 @@ const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 export function Frame({ children }: { children: ReactNode }) {
   const [searches, setSearches] = useState(false);
+  /** The letters that were typed before the palette was there. */
+  const [early, setEarly] = useState('');
+  const opener = useRef<Element>(null);
   const [drawer, setDrawer] = useState(false);
   const [path] = useLocation();
-  // so that nothing is typed into the page while it loads
+  // usually it is there before it is opened
   useEffect(() => {
     const timer = setTimeout(() => void loadPalette(), PALETTE_MS);
     return () => clearTimeout(timer);
   }, []);
+  const openPalette = () => {
+    opener.current = document.activeElement;
+    setSearches(true);
+  };
+  const closePalette = () => {
+    setSearches(false);
+    setEarly('');
+    // the palette itself gives the focus back to the field that it replaced, which is gone
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body && opener.current instanceof HTMLElement) opener.current.focus();
+    });
+  };
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k')
         return;
       event.preventDefault();
-      setSearches(true);
+      openPalette();
     };
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
-  }, []);
+  });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes at each navigation
   useEffect(() => setDrawer(false), [path]);
   return (
@@ -52,7 +68,7 @@ export function Frame({ children }: { children: ReactNode }) {
           </span>
           <RealmChooser />
           <div className="spread">
-            <Button className="find" onPress={() => setSearches(true)} aria-keyshortcuts="Control+K Meta+K">
+            <Button className="find" onPress={openPalette} aria-keyshortcuts="Control+K Meta+K">
               <span>
                 <Icon name="search" />
                 <span className="word">Search…</span>
@@ -81,8 +97,8 @@ export function Frame({ children }: { children: ReactNode }) {
         </Modal>
       </ModalOverlay>
       {searches && (
-        <Suspense>
-          <Palette onClose={() => setSearches(false)} />
+        <Suspense fallback={<PaletteToCome text={early} onText={setEarly} onClose={closePalette} />}>
+          <Palette start={early} onClose={closePalette} />
         </Suspense>
       )}
     </>

@@ -1,4 +1,4 @@
-// What stops the reader on any page: the session has ended, or the server asks for a second factor.
+// Interruptions on any page: the session has ended, or the server asks for a second factor.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { type Interruption, onInterruption, ServerProblem } from '../api/client.ts';

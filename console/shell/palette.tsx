@@ -13,8 +13,9 @@ import { call } from '../api/client.ts';
 import { realmsMatching, useRealms } from '../api/realms.ts';
 import { useMay } from '../api/session.ts';
 import { listUsers } from '../generated/routes.ts';
-import { allKinds, placeOf, titleOf } from '../kinds/all.ts';
+import { placeOf, titleOf } from '../kinds/all.ts';
 import type { Row } from '../kinds/entry.ts';
+import { allKinds } from '../kinds/known.ts';
 import { kindNow } from '../kinds/loaded.ts';
 import { nameOf, objectAddress } from '../kinds/pages.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
@@ -106,8 +107,9 @@ function useEntries(text: string): [string, Entry[]][] {
   return all.filter(([, entries]) => entries.length > 0);
 }
 
-export default function Palette({ onClose }: { onClose: () => void }) {
-  const [text, setText] = useState('');
+/** @param start the letters that were typed while this was loaded */
+export default function Palette({ start, onClose }: { start: string; onClose: () => void }) {
+  const [text, setText] = useState(start);
   const [, navigate] = useLocation();
   const asked = useLater(text.trim());
   const sections = useEntries(asked);

@@ -1,4 +1,4 @@
-// What a page shows, or is about to save, for other tools: `realmctl`, curl, a manifest for Git.
+// The content of a page, or of its form before it is saved, for other tools: `realmctl`, curl, a manifest for Git.
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

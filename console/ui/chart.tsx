@@ -30,7 +30,7 @@ export function Chart({
   step: 'hour' | 'day';
   times: readonly number[];
   series: readonly ChartSeries[];
-  /** What is said if nothing was counted. */
+  /** The text if nothing was counted. */
   empty: string;
   /** Of the title among the page's headings. */
   level?: 2 | 3;

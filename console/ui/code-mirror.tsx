@@ -9,7 +9,7 @@ import { useEffect, useRef } from 'react';
 import { highlight } from './highlight.ts';
 
 export interface EditorProps {
-  /** What is edited, for screen readers. */
+  /** The name of the text, for screen readers. */
   label: string;
   value: string;
   onChange?: (value: string) => void;

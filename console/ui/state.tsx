@@ -1,4 +1,4 @@
-// What a page shows instead of its content: it is loading, there is nothing, it failed.
+// The states of a page without content: it is loading, it is empty, it failed.
 import { Children, type ReactNode } from 'react';
 import { ServerProblem } from '../api/client.ts';
 import { Button } from './button.tsx';
@@ -54,7 +54,7 @@ export function Note({ tone = 'info', children, live }: { tone?: Tone; children:
   );
 }
 
-/** What an administrator can do about a refusal. */
+/** Advice to an administrator about a refusal. */
 const NEXT: readonly [test: (problem: ServerProblem) => boolean, next: string][] = [
   [({ status }) => status === 0, 'Check the connection, and whether the server runs. Nothing was lost; try again.'],
   [(problem) => problem.is('forbidden'), 'Ask an administrator of the realm for an admin role with this permission.'],

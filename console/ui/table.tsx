@@ -35,7 +35,7 @@ export interface TableProps<T> {
   selected?: ReadonlySet<string>;
   onSelect?: (selected: ReadonlySet<string>) => void;
   empty?: ReactNode;
-  /** What is shown is of before: the new rows are on their way. */
+  /** The rows are those of before; the new ones are on their way. */
   stale?: boolean;
 }
 

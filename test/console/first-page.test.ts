@@ -122,6 +122,38 @@ test('the keyboard alone reaches an object by the palette, and the focus is on i
   await close();
 });
 
+test('letters that are typed while the palette is loaded are kept, and the focus goes back to where it was', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/assets\/palette-[^/]*\.js$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await open(`/realms/${realm}`);
+  await heading(realm);
+  await page.getByRole('button', { name: /Search/ }).focus();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('Client sc');
+  const field = page.getByLabel('Search for pages, realms and objects');
+  expect(await field.inputValue()).toBe('Client sc');
+  await look('the palette to come');
+  release();
+  await page
+    .getByRole('menuitem', { name: /Client scopes/ })
+    .first()
+    .waitFor();
+  await page.keyboard.type('opes');
+  expect(await field.inputValue()).toBe('Client scopes');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await field.waitFor({ state: 'detached' });
+  await expect.poll(() => page.evaluate('document.activeElement?.innerText')).toMatch(/Search/);
+  await close();
+});
+
 test('realms are chosen by name, pinned, and found again; back and reload work', async () => {
   const { page, open, heading, look, close } = await openConsole({ server, browser });
   await open('/realms');

@@ -4,6 +4,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listMessageTemplates } from '../../server/contract/message-templates.ts';
+import { messageTexts } from '../../server/contract/message-texts.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
 import { launchBrowser } from '../support/chromium.ts';
@@ -134,5 +135,48 @@ test('a reader of messages changes nothing, and asks for no preview that would b
   await open(`/realms/${realm}/look/messages/nothing`);
   await page.getByText('There is no such message').waitFor();
   expect(complaints()).toEqual([]);
+  await close();
+});
+
+test('two administrators at once: branding and texts are merged, and nothing is lost', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look`);
+  await heading('Look and texts');
+  await page.getByLabel('Primary colour: as hex').fill('#225588');
+  await page.getByLabel('Welcome text').fill('From here');
+  await server.admin.call(putSettings, { params, body: { welcomeText: 'From there', backgroundColor: '#fafafa' } });
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  const merge = page.getByRole('alertdialog', { name: 'Somebody else changed this meanwhile' });
+  await merge.getByText('Changed by somebody else alone, and kept: Background colour').waitFor();
+  await look('a merge of branding');
+  await merge.getByText('as it is now').click();
+  await merge.getByRole('button', { name: 'Go on with this' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved the branding.').waitFor();
+  expect((await server.admin.call(getSettings, { params })).body).toMatchObject({
+    primaryColor: '#225588',
+    backgroundColor: '#fafafa',
+    welcomeText: 'From there',
+  });
+
+  await server.admin.call(messageTexts.routes.create, {
+    params,
+    body: { locale: 'en', texts: { 'password.title': 'Hello' } },
+  });
+  await open(`/realms/${realm}/look/texts`);
+  await page.getByLabel('Text of password.title', { exact: true }).fill('Good morning');
+  await server.admin.call(messageTexts.routes.put, {
+    params: { realm, locale: 'en' },
+    body: { texts: { 'password.title': 'Good evening' } },
+  });
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await merge.getByRole('button', { name: 'Go on with this' }).waitFor();
+  await merge.getByText('as it is now').click();
+  await merge.getByRole('button', { name: 'Go on with this' }).click();
+  await page.getByText('Nothing of yours is left to save.').waitFor();
+  expect(await page.getByLabel('Text of password.title', { exact: true }).inputValue()).toBe('Good evening');
+  expect(await page.getByRole('button', { name: 'Review and save' }).isDisabled()).toBe(true);
   await close();
 });

@@ -166,3 +166,24 @@ test('without holds:write nothing offers a hold', async () => {
   expect(complaints()).toEqual([]);
   await close();
 });
+
+test('branding that is declared is read-only in "Look and texts" too, with the same ways on', async () => {
+  const look = { primaryColor: '#0a7c66' };
+  await server.admin.call(importRealm, {
+    params,
+    query: { manager },
+    body: { ...declared, realm: { ...declared.realm, ...look } },
+  });
+  const { page, open, heading, look: lookAt, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look`);
+  await heading('Look and texts');
+  await page.getByText('Declared by Realm identity/acme: one field.').waitFor();
+  expect(await page.getByLabel('Primary colour: as hex').isDisabled()).toBe(true);
+  expect(await page.getByLabel('Background colour: as hex').isEnabled()).toBe(true);
+  await lookAt('branding of a manager');
+  await page.getByRole('button', { name: 'Modify and copy' }).click();
+  await page.getByLabel('Primary colour: as hex').fill('#123456');
+  await page.getByRole('button', { name: 'Show the declaration' }).click();
+  await page.getByRole('dialog').getByText('#123456').first().waitFor();
+  await close();
+});

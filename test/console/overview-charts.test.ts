@@ -17,7 +17,7 @@ let browser: Browser;
 beforeAll(async () => {
   server = await startTestServer();
   browser = await launchBrowser();
-  for (const name of [realm, 'quiet']) await server.admin.call(createRealm, { body: { realm: name } });
+  for (const name of [realm, 'quiet', 'past']) await server.admin.call(createRealm, { body: { realm: name } });
   await server.admin.call(createClient, {
     params: { realm },
     body: { clientId: 'shop', tokenEndpointAuthMethod: 'none' },
@@ -92,9 +92,56 @@ test('on a phone nothing is cut off; a realm without counts says so', async () =
   await look('the statistics on a phone');
   await open('/realms/quiet');
   await heading('quiet');
-  await page.getByText('No user signed in at this realm’s pages.').waitFor();
-  await page.getByText('Nothing was counted yet.').waitFor();
-  expect(await page.locator('figure canvas').count()).toBe(0);
+  await page.getByRole('heading', { name: 'Nothing has happened here yet' }).waitFor();
+  await page.getByText('Sign-ins, failures by reason, tokens by client').waitFor();
+  expect(await page.locator('figure.chart, .measures').count()).toBe(0);
+  await page.getByRole('link', { name: 'Create a user' }).waitFor();
+  await look('a realm without counts');
+  await page.getByRole('link', { name: 'Add an application' }).click();
+  await heading('Add an application');
+  await close();
+});
+
+test('a realm that was quiet in the period says so once, and keeps the totals of before', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await server.pool.query(
+    `insert into statistic (realm_id, step, kind, at, key, count)
+     select 'past', step, 'sign-in', date_trunc('day', now(), 'UTC') - interval '3 days', '', 5 from (values ('hour'), ('day')) s (step)`,
+  );
+  await open('/realms/past');
+  await heading('past');
+  await page.getByRole('heading', { name: 'Nothing happened in the last 24 hours' }).waitFor();
+  expect(await page.locator('figure.chart').count()).toBe(0);
+  await page.getByText('Counted since').waitFor();
+  await look('a quiet day');
+  await page.getByRole('link', { name: '30 days', exact: true }).click();
+  await page.getByRole('figure', { name: 'Sign-ins', exact: true }).waitFor();
+  await close();
+});
+
+test('a reader who may change nothing gets no link to a form in a realm without counts', async () => {
+  const as = await consoleAdministrator(server, 'quiet', 'watcher', ['events:read', 'realm:read']);
+  const { page, open, complaints, close } = await openConsole({ server, browser }, { as });
+  await open('/realms/quiet');
+  await page.getByRole('heading', { name: 'Nothing has happened here yet' }).waitFor();
+  await page.getByRole('link', { name: 'account page' }).waitFor();
+  expect(await page.getByRole('link', { name: /Add an application|Create a user/ }).count()).toBe(0);
+  expect(complaints()).toEqual([]);
+  await close();
+});
+
+test('a chart becomes as narrow as its window, and the marks in a legend are small', async () => {
+  const { page, open, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}`);
+  await expect.poll(() => page.locator('figure canvas').count()).toBe(5);
+  const marks = await page.locator('.legend li > span:first-child').all();
+  for (const mark of marks) expect((await mark.boundingBox())?.width).toBeLessThan(16);
+  expect(marks.length).toBeGreaterThan(5);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const widest = () =>
+    page.evaluate(`Math.max(...[...document.querySelectorAll('figure canvas')].map((one) => one.clientWidth))`);
+  await expect.poll(widest).toBeLessThan(390);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   await close();
 });
 

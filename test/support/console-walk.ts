@@ -69,29 +69,33 @@ export async function walkConsole(
   await settle();
   const pages = await hrefsOf(page, '.nav a');
   const seen = new Set<string>();
-  const stop = async (address: string) => {
-    const { pathname, search } = new URL(address);
-    if (seen.has(pathname + search)) return false;
-    seen.add(pathname + search);
+  const show = async ({ pathname, search }: URL) => {
     await follow(page, pathname + search);
     await settle();
-    await look({ name: decodeURIComponent(pathname + search).replace(/^.*?\/realms\/[^/]+/, ''), page });
+  };
+  /** Looks at a page once. @returns whether it was the first time */
+  const stop = async (address: string) => {
+    const url = new URL(address);
+    const path = url.pathname + url.search;
+    if (seen.has(path)) return false;
+    seen.add(path);
+    await show(url);
+    await look({ name: decodeURIComponent(path).replace(/^.*?\/realms\/[^/]+/, ''), page });
     return true;
   };
-  const withTabs = async (address: string) => {
-    if (!(await stop(address))) return;
-    for (const tab of await hrefsOf(page, 'main .tab-list a')) await stop(tab);
+  /** Stops at a page and at its tabs. @returns the links of the page itself that the selector finds */
+  const withTabs = async (address: string, selector: string) => {
+    const isNew = await stop(address);
+    if (!isNew) await show(new URL(address));
+    const links = await hrefsOf(page, selector);
+    const tabs = isNew ? await hrefsOf(page, 'main .tab-list a') : [];
+    for (const tab of tabs) await stop(tab);
+    return links;
   };
   for (const address of pages) {
-    await withTabs(address);
-    await follow(page, address);
-    await settle();
-    const [row] = await hrefsOf(page, 'main [role=row][data-href], main [role=row] a[href]');
+    const [row] = await withTabs(address, 'main [role=row][data-href], main [role=row] a[href]');
     if (row === undefined || !new URL(row).pathname.startsWith(`${new URL(address).pathname}/`)) continue;
-    await withTabs(row);
-    await follow(page, row);
-    await settle();
-    const [form] = await hrefsOf(page, 'main a[href$="/edit"]');
+    const [form] = await withTabs(row, 'main a[href$="/edit"]');
     if (form) await stop(form);
   }
   return pages.map((address) => new URL(address).pathname.split(`/realms/${realm}`)[1] ?? '');

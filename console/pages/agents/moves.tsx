@@ -1,4 +1,4 @@
-// What can be done with an agent in its state: activate, review, suspend, revoke. Each is done at once; revoking asks first.
+// The actions on an agent by its state: activate, review, suspend, revoke. Each is done at once; revoking asks first.
 import { useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';

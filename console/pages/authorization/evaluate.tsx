@@ -1,4 +1,4 @@
-// What would be decided for a user or a client, and why: asked anew with each choice and after each change of a policy. Nothing is
+// The decision for a user or a client, with its reasons: asked anew with each choice and after each change of a policy. Nothing is
 // written. The question is in the address.
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-// What keeps an item from being deleted: the other items of the client that name it, each with the way to it.
+// The reasons that keep an item from being deleted: the other items of the client that name it, each with the way to it.
 import { Link } from 'wouter';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

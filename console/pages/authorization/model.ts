@@ -23,7 +23,7 @@ export interface ItemKind {
   list: ListName;
   one: string;
   label: string;
-  /** What the list is for. */
+  /** The purpose of the list. */
   lead: string;
   schema: z.ZodType;
   /** A new item. */
@@ -34,63 +34,83 @@ export interface ItemKind {
   remove: LightRoute;
 }
 
+/** The routes of a list have one shape, whichever it is. */
+const kindOfItem = (
+  of: Pick<ItemKind, 'list' | 'label' | 'lead' | 'schema' | 'fresh'>,
+  [get, create, put, remove]: readonly [get: object, create: object, put: object, remove: object],
+): ItemKind => ({
+  ...of,
+  one: `a ${of.label}`,
+  get: get as LightRoute,
+  create: create as LightRoute,
+  put: put as LightRoute,
+  remove: remove as LightRoute,
+});
+
 export const itemKinds: Readonly<Record<ListName, ItemKind>> = {
-  resources: {
-    list: 'resources',
-    one: 'a resource',
-    label: 'resource',
-    lead: 'What the client protects: documents, orders, addresses.',
-    schema: AuthorizationResourceInput,
-    fresh: {
-      displayName: null,
-      type: null,
-      uris: [],
-      scopes: [],
-      owner: null,
-      ownerManaged: false,
-      attributes: {},
+  resources: kindOfItem(
+    {
+      list: 'resources',
+      label: 'resource',
+      lead: 'What the client protects: documents, orders, addresses.',
+      schema: AuthorizationResourceInput,
+      fresh: {
+        displayName: null,
+        type: null,
+        uris: [],
+        scopes: [],
+        owner: null,
+        ownerManaged: false,
+        attributes: {},
+      },
     },
-    get: api.getAuthorizationResource as LightRoute,
-    create: api.createAuthorizationResource as LightRoute,
-    put: api.putAuthorizationResource as LightRoute,
-    remove: api.deleteAuthorizationResource as LightRoute,
-  },
-  scopes: {
-    list: 'scopes',
-    one: 'a scope',
-    label: 'scope',
-    lead: 'What can be done with resources: view, edit, delete.',
-    schema: AuthorizationScopeInput,
-    fresh: { displayName: null },
-    get: api.getAuthorizationScope as LightRoute,
-    create: api.createAuthorizationScope as LightRoute,
-    put: api.putAuthorizationScope as LightRoute,
-    remove: api.deleteAuthorizationScope as LightRoute,
-  },
-  policies: {
-    list: 'policies',
-    one: 'a policy',
-    label: 'policy',
-    lead: 'Conditions that permit or deny: roles, users, groups, clients, hours, attributes.',
-    schema: AuthorizationPolicyInput,
-    fresh: { type: 'role', logic: 'positive', config: {} },
-    get: api.getAuthorizationPolicy as LightRoute,
-    create: api.createAuthorizationPolicy as LightRoute,
-    put: api.putAuthorizationPolicy as LightRoute,
-    remove: api.deleteAuthorizationPolicy as LightRoute,
-  },
-  permissions: {
-    list: 'permissions',
-    one: 'a permission',
-    label: 'permission',
-    lead: 'Which policies decide about which resources and scopes.',
-    schema: AuthorizationPermissionInput,
-    fresh: { resources: [], resourceType: null, scopes: [], policies: [], decisionStrategy: null },
-    get: api.getAuthorizationPermission as LightRoute,
-    create: api.createAuthorizationPermission as LightRoute,
-    put: api.putAuthorizationPermission as LightRoute,
-    remove: api.deleteAuthorizationPermission as LightRoute,
-  },
+    [
+      api.getAuthorizationResource,
+      api.createAuthorizationResource,
+      api.putAuthorizationResource,
+      api.deleteAuthorizationResource,
+    ],
+  ),
+  scopes: kindOfItem(
+    {
+      list: 'scopes',
+      label: 'scope',
+      lead: 'What can be done with resources: view, edit, delete.',
+      schema: AuthorizationScopeInput,
+      fresh: { displayName: null },
+    },
+    [api.getAuthorizationScope, api.createAuthorizationScope, api.putAuthorizationScope, api.deleteAuthorizationScope],
+  ),
+  policies: kindOfItem(
+    {
+      list: 'policies',
+      label: 'policy',
+      lead: 'Conditions that permit or deny: roles, users, groups, clients, hours, attributes.',
+      schema: AuthorizationPolicyInput,
+      fresh: { type: 'role', logic: 'positive', config: {} },
+    },
+    [
+      api.getAuthorizationPolicy,
+      api.createAuthorizationPolicy,
+      api.putAuthorizationPolicy,
+      api.deleteAuthorizationPolicy,
+    ],
+  ),
+  permissions: kindOfItem(
+    {
+      list: 'permissions',
+      label: 'permission',
+      lead: 'Which policies decide about which resources and scopes.',
+      schema: AuthorizationPermissionInput,
+      fresh: { resources: [], resourceType: null, scopes: [], policies: [], decisionStrategy: null },
+    },
+    [
+      api.getAuthorizationPermission,
+      api.createAuthorizationPermission,
+      api.putAuthorizationPermission,
+      api.deleteAuthorizationPermission,
+    ],
+  ),
 };
 
 /** From this many names on, they are typed instead of ticked. */

@@ -18,9 +18,9 @@ import { Empty, Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import { type RealmDocument, readDocument, withoutPlaceholders } from './document.ts';
 
 interface Comparison {
-  /** What this realm would change to be as the other side. */
+  /** The changes that would make this realm equal to the other side. */
   plan: Plan | undefined;
-  /** What the other side lacks; undefined: a file is no realm that could be asked. */
+  /** The things that the other side lacks; undefined: a file is no realm that could be asked. */
   reverse: Plan | undefined;
 }
 
@@ -130,7 +130,7 @@ function FileInput({ onRead }: { onRead: (document: RealmDocument) => void }) {
 
 function Result({ realm, other, plan, reverse }: { realm: string; other: string } & Comparison) {
   if (!plan) return null;
-  /** What the other side would have to make is what only this realm has. */
+  /** The things that only this realm has: the other side would have to make them. */
   const onlyHere = (reverse?.changes ?? []).filter(({ action }) => action === 'create');
   const onlyThere = plan.changes.filter(({ action }) => action === 'create');
   const differ = plan.changes.filter(({ action }) => action !== 'create');

@@ -1,4 +1,4 @@
-// What is declared elsewhere: managers, drift, holds, the history of applied plans, comparison; of a realm and of all realms.
+// Declarations that are kept elsewhere: managers, drift, holds, the history of applied plans, comparison; of a realm and of all realms.
 import type { ConsolePage } from '../page.ts';
 
 export const driftPages: readonly ConsolePage[] = [

@@ -1,4 +1,4 @@
-// What is declared of a realm: managers and drift, holds, the history of applied plans, comparison.
+// The declarations of a realm: managers and drift, holds, the history of applied plans, comparison.
 import { useMay } from '../../api/session.ts';
 import { getAdoption, listHistory, listHolds, listManagers } from '../../generated/routes.ts';
 import { curlOf, word } from '../../kinds/commands.ts';

@@ -1,4 +1,4 @@
-// What can be added to a flow: a group of steps, and each authenticator of the registry with what it is.
+// The steps that can be added to a flow: a group of steps, and each authenticator of the registry with what it is.
 import { useState } from 'react';
 import { Header } from 'react-aria-components/Header';
 import { ListBox, ListBoxItem, ListBoxSection } from 'react-aria-components/ListBox';

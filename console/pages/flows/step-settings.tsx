@@ -20,7 +20,7 @@ export function StepSettings({
   realm: string;
   at: Placed;
   registry: Registry;
-  /** What is wrong with the step, in words. */
+  /** The faults of the step, in words. */
   faults: readonly string[];
   /** The same by field: `config.roles`. */
   fieldFaults: ReadonlyMap<string, string>;

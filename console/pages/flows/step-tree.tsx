@@ -47,7 +47,7 @@ export function StepTree({
   steps: Tree;
   all: readonly Placed[];
   registry: Registry;
-  /** What is wrong, by the step's key. */
+  /** Messages by the key of the faulty step. */
   faults: ReadonlyMap<string, readonly string[]>;
   chosen: string | undefined;
   onChoose: (key: string) => void;

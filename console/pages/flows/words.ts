@@ -61,7 +61,7 @@ const factors = {
   NONE: '',
 } as const;
 
-/** What a step is, in a sentence. */
+/** A step in a sentence. */
 export function natureOf(authenticator: Authenticator | undefined): string {
   if (!authenticator) return 'This server has no such authenticator.';
   const { category, factorClass, levelOfAssurance } = authenticator;

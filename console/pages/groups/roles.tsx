@@ -3,23 +3,15 @@ import { useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import {
-  addGroupRole,
-  getClient,
-  listClientRoles,
-  listGroupRoles,
-  listRoles,
-  removeGroupRole,
-} from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { addGroupRole, listGroupRoles, removeGroupRole } from '../../generated/routes.ts';
+import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
 import { useLock } from '../../kinds/declared-only.tsx';
 import type { Row } from '../../kinds/entry.ts';
-import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { Review } from '../../kinds/review.tsx';
+import { type NamedRole, RoleChoice, type RoleIds, useRoleNames } from '../../kinds/role-choice.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Select } from '../../ui/fields.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table, type TableColumn } from '../../ui/table.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -28,7 +20,7 @@ import type { Group } from './group-tree.ts';
 type GivenRole = OutputOf<typeof listGroupRoles>[number];
 const MOST = 1000;
 interface Change {
-  role: { id: string; name: string; clientId: string | null };
+  role: NamedRole;
   adds: boolean;
 }
 
@@ -134,7 +126,11 @@ export function GroupRoles({ realm, group }: { realm: string; group: Group }) {
           }}
           isSaving={write.isPending}
           problem={write.error}
-          commands={() => ({ curl: curlOf(change.adds ? addGroupRole : removeGroupRole, params) })}
+          commands={async () => ({
+            realmctl: documentCommand(realm, documentAfter(group, change)),
+            curl: curlOf(change.adds ? addGroupRole : removeGroupRole, params),
+            manifest: await realmManifest(realm, documentAfter(group, change)),
+          })}
         />
       )}
     </div>
@@ -147,29 +143,11 @@ function GiveRole({
   onClose,
 }: {
   realm: string;
-  onChosen: (role: Change['role']) => void;
+  onChosen: (role: NamedRole) => void;
   onClose: () => void;
 }) {
-  const may = useMay();
-  const [of, setOf] = useState<string | null>('realm');
-  const [client, setClient] = useState<string | null>(null);
-  const [name, setName] = useState<string | null>(null);
-  const isOfClient = of === 'client';
-  const ofRealm = useRead(
-    listRoles,
-    { params: { realm }, query: { q: name ?? '', limit: MOST } },
-    { enabled: !isOfClient && (name ?? '') !== '', keep: true },
-  );
-  const ofClient = useRead(
-    listClientRoles,
-    { params: { realm, clientId: client ?? '' }, query: { limit: MOST } },
-    { enabled: isOfClient && client !== null },
-  );
-  const owner = useRead(getClient, { params: { realm, id: client ?? '' } }, { enabled: isOfClient && client !== null });
-  const roles = (isOfClient ? ofClient.data?.body : ofRealm.data?.body) ?? [];
-  const found = roles.find((role) => role.name === name);
-  const clientId = isOfClient ? owner.data?.body?.clientId : null;
-  const problem = isOfClient ? (ofClient.error ?? owner.error) : ofRealm.error;
+  const [role, setRole] = useState<RoleIds | null>(null);
+  const { named, problem } = useRoleNames(realm, role);
   return (
     <Dialog
       title="Give a role"
@@ -178,55 +156,14 @@ function GiveRole({
       footer={
         <>
           <Button onPress={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            isDisabled={!found || clientId === undefined}
-            onPress={() => found && clientId !== undefined && onChosen({ id: found.id, name: found.name, clientId })}
-          >
+          <Button variant="primary" isDisabled={!named} onPress={() => named && onChosen(named)}>
             Review
           </Button>
         </>
       }
     >
-      {problem && <ProblemNote problem={problem} />}
-      {may(realm, 'clients:read') && (
-        <Select
-          label="A role of"
-          value={of}
-          onChange={(value) => {
-            setOf(value);
-            setName(null);
-          }}
-          options={[
-            { id: 'realm', label: 'The realm' },
-            { id: 'client', label: 'A client' },
-          ]}
-        />
-      )}
-      {isOfClient ? (
-        <>
-          <ReferenceField
-            realm={realm}
-            kind="client"
-            label="Client"
-            byId
-            value={client}
-            onChange={(id) => {
-              setClient(id);
-              setName(null);
-            }}
-          />
-          <Select
-            label="Role"
-            isDisabled={client === null || !ofClient.data}
-            value={name}
-            onChange={setName}
-            options={(ofClient.data?.body ?? []).map((role) => ({ id: role.name, label: role.name }))}
-          />
-        </>
-      ) : (
-        <ReferenceField realm={realm} kind="role" label="Role" value={name} onChange={setName} />
-      )}
+      <RoleChoice realm={realm} value={role} onChange={setRole} />
+      {problem ? <ProblemNote problem={problem} /> : null}
     </Dialog>
   );
 }

@@ -133,7 +133,7 @@ function Preview({ realm, now, isChanged }: { realm: string; now: Row; isChanged
 const READABLE = 4.5;
 const round = (ratio: number): string => `${ratio.toFixed(1)} : 1`;
 
-/** What the pages make of the colours. */
+/** The contrast of the colours on the pages. */
 function Contrasts({ primary, background }: { primary: string | null; background: string | null }) {
   if ((primary !== null && !isHex(primary)) || (background !== null && !isHex(background)))
     return (

@@ -1,4 +1,4 @@
-// What a person would get of a message: rendered by the server with a sample, a moment after the last key.
+// A message as the user would get it: rendered by the server with a sample, a moment after the last key.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { TemplateKey } from '../../../server/contract/message-keys.ts';
 import { call, type OutputOf, type ServerProblem } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-// What needs an administrator soon: secrets, certificates, invitations and reviews that end, and clients without a use.
+// Things that need an administrator soon: secrets, certificates, invitations and reviews that end, and clients without a use.
 import { Link } from 'wouter';
 import type { OutputOf } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';

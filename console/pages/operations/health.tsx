@@ -9,7 +9,7 @@ import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 
 const LOOK_SECONDS = 15;
 
-/** What the server counts, where the name alone says too little. */
+/** The counted things, where the name alone says too little. */
 const words: Readonly<Record<string, string>> = {
   activeKeyId: 'Key that signs',
   published: 'Published keys',

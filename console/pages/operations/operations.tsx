@@ -1,4 +1,4 @@
-// What the server does by itself for a realm, each in a tab: health, deliveries, messages, provisioning, logouts, syncs, workloads.
+// The server's own work for a realm, each part in a tab: health, deliveries, messages, provisioning, logouts, syncs, workloads.
 import type { Permission } from '../../../server/contract/permissions.ts';
 import { useMay } from '../../api/session.ts';
 import {

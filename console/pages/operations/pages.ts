@@ -1,4 +1,4 @@
-// What the server does by itself for a realm, and what needs an administrator: deliveries, syncs, keys, ends, health.
+// The server's own work for a realm, and the things that need an administrator: deliveries, syncs, keys, ends, health.
 import type { ConsolePage } from '../page.ts';
 
 export const operationsPages: readonly ConsolePage[] = [

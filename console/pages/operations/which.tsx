@@ -22,7 +22,7 @@ export function Which<T>({
   read: { data: { body: T[] | undefined } | undefined; error: ServerProblem | null; refetch: () => unknown };
   idOf: (one: T) => string;
   nameOf: (one: T) => string;
-  /** What is shown if there is nothing to choose of. */
+  /** The content if there is nothing to choose from. */
   none: ReactNode;
   actions?: (chosen: T) => ReactNode;
   children: (chosen: T) => ReactNode;

@@ -1,15 +1,17 @@
-// What happened in a realm: totals beside those of the period before, charts, and the clients with the most tokens. The period is in
+// The statistics of a realm: totals beside those of the period before, charts, and the clients with the most tokens. The period is in
 // the address.
 import { Link } from 'wouter';
 import type { OutputOf } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
-import { getClientStatistics, getStatistics } from '../../generated/routes.ts';
+import { useMay } from '../../api/session.ts';
+import { getClientStatistics, getEndpoints, getStatistics } from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
+import { ButtonLink } from '../../ui/button.tsx';
 import { Chart, type ChartSeries, countWords } from '../../ui/chart.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
 import type { Tone } from '../../ui/plot.tsx';
-import { Loading, ProblemNote } from '../../ui/state.tsx';
+import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { deliverySeries, ofKey } from './deliveries.ts';
 import { type Period, periodOf, periods, useSpan } from './periods.ts';
 
@@ -61,6 +63,8 @@ function Shown({ realm, period }: { realm: string; period: Period }) {
     total,
     values,
   });
+  if (found.countedSince === null) return <Nothing realm={realm} />;
+  const isQuiet = [signIns, failures, tokens, risks, deliveries].every(({ total }) => total === 0);
   return (
     <div className="dashboard">
       <dl className="measures">
@@ -70,40 +74,98 @@ function Shown({ realm, period }: { realm: string; period: Period }) {
         <Total name="Sign-ins of high risk" of={high} period={period} />
         <Total name="Deliveries given up" of={dead} period={period} />
       </dl>
-      <div className="charts">
-        <Chart
-          {...chart}
-          title="Sign-ins"
-          series={[series('succeeded', 'main', signIns), series('failed', 'bad', failures)]}
-          empty="No user signed in at this realm’s pages."
-        />
-        <Chart {...chart} title="Failed sign-ins by reason" series={reasonsOf(failures)} empty="No sign-in failed." />
-        <Chart {...chart} title="Tokens" series={[series('tokens', 'main', tokens)]} empty="No client got a token." />
-        <Chart
-          {...chart}
-          title="Risk of sign-ins"
-          series={[
-            series('low', 'good', ofKey(risks, 'low')),
-            series('medium', 'warn', ofKey(risks, 'medium')),
-            series('high', 'bad', high),
-          ]}
-          empty="The risk of no sign-in was scored."
-        />
-        <Chart
-          {...chart}
-          title="Webhook deliveries"
-          series={deliverySeries(deliveries)}
-          empty="Nothing was sent to a webhook."
-        />
-        <Clients realm={realm} query={query} />
-      </div>
+      {isQuiet ? (
+        <Quiet period={period} />
+      ) : (
+        <div className="charts">
+          <Chart
+            {...chart}
+            title="Sign-ins"
+            series={[series('succeeded', 'main', signIns), series('failed', 'bad', failures)]}
+            empty="No user signed in at this realm’s pages."
+          />
+          <Chart {...chart} title="Failed sign-ins by reason" series={reasonsOf(failures)} empty="No sign-in failed." />
+          <Chart {...chart} title="Tokens" series={[series('tokens', 'main', tokens)]} empty="No client got a token." />
+          <Chart
+            {...chart}
+            title="Risk of sign-ins"
+            series={[
+              series('low', 'good', ofKey(risks, 'low')),
+              series('medium', 'warn', ofKey(risks, 'medium')),
+              series('high', 'bad', high),
+            ]}
+            empty="The risk of no sign-in was scored."
+          />
+          <Chart
+            {...chart}
+            title="Webhook deliveries"
+            series={deliverySeries(deliveries)}
+            empty="Nothing was sent to a webhook."
+          />
+          <Clients realm={realm} query={query} />
+        </div>
+      )}
       <p className="hint">
-        {found.countedSince === null
-          ? 'Nothing was counted yet. Counts appear some seconds after what happened.'
-          : `Counted since ${new Date(found.countedSince).toLocaleDateString('en', { dateStyle: 'medium', timeZone: 'UTC' })}.`}
+        {`Counted since ${new Date(found.countedSince).toLocaleDateString('en', { dateStyle: 'medium', timeZone: 'UTC' })}.`}
         {step === 'day' && ' Days are days in UTC.'}
       </p>
     </div>
+  );
+}
+
+/** The state of a realm without any count: the things that will be here, and the first steps to them. */
+function Nothing({ realm }: { realm: string }) {
+  const may = useMay();
+  const endpoints = useRead(getEndpoints, { params: { realm } }, { enabled: may(realm, 'realm:read') });
+  const account = endpoints.data?.body?.account;
+  const addsApplications = may(realm, 'clients:write') || may(realm, 'saml-clients:write');
+  return (
+    <Empty
+      icon="events"
+      title="Nothing has happened here yet"
+      actions={
+        <>
+          {addsApplications && (
+            <ButtonLink to={inRealm(realm, 'set-up', 'application')} variant="primary" icon="add">
+              Add an application
+            </ButtonLink>
+          )}
+          {may(realm, 'users:write') && (
+            <ButtonLink to={inRealm(realm, 'users', 'new')} icon="user">
+              Create a user
+            </ButtonLink>
+          )}
+        </>
+      }
+    >
+      <p>
+        Sign-ins, failures by reason, tokens by client, risks and webhook deliveries appear here, some seconds after
+        they happen.
+      </p>
+      <p>
+        Begin with an application and a user
+        {account === undefined ? (
+          '.'
+        ) : (
+          <>
+            , then sign in as the user, for example at the{' '}
+            <a href={account} target="_blank" rel="noreferrer">
+              account page<span className="visually-hidden"> (a new window)</span>
+            </a>
+            .
+          </>
+        )}
+      </p>
+    </Empty>
+  );
+}
+
+/** A realm that has counts, but none in this period. */
+function Quiet({ period }: { period: Period }) {
+  return (
+    <Empty icon="events" title={`Nothing happened in the last ${period.label}`}>
+      <p>A longer period shows what was before.</p>
+    </Empty>
   );
 }
 

@@ -1,4 +1,4 @@
-// What a user may do, and why: groups, roles with every way that the user has them, admin roles.
+// A user's rights and their origins: groups, roles with every way that the user has them, admin roles.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callAll, type OutputOf, type ServerProblem } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-// What a user must do at the next sign-in, as boxes to tick.
+// The actions that the next sign-in demands of a user, as boxes to tick.
 import { Checkbox } from '../../ui/choices.tsx';
 import { FieldSet } from '../../ui/fields.tsx';
 import { actionWords, allActions, type RequiredAction } from './words.ts';

@@ -1,4 +1,4 @@
-// What a user did, and what was done to the user: the audit log.
+// The audit log of a user: actions of the user, and actions on the user.
 import { useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';

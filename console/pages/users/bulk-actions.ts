@@ -1,4 +1,4 @@
-// What can be done with many users, each by the operations that the API has for one.
+// The actions on many users, each by the operations that the API has for one.
 import type { Permission } from '../../../server/contract/permissions.ts';
 import { call } from '../../api/client.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import type { IconName } from '../../ui/icons.tsx';
 import { allActions, type RequiredAction } from './words.ts';
 
-/** What the administrator adds to an action. */
+/** The administrator's choices for an action. */
 export interface Choice {
   /** The id of a group. */
   group: string | null;
@@ -31,7 +31,7 @@ export interface BulkAction {
   wholeRealm?: true;
   isDanger?: true;
   needs?: keyof Choice;
-  /** What it means for each user. */
+  /** Its effect on each user. */
   help: string;
   run(user: { realm: string; userId: string }, choice: Choice): Promise<unknown>;
 }

@@ -1,4 +1,4 @@
-// What a user has agreed to, by application.
+// The consents of a user, by application.
 import { useRead } from '../../api/queries.ts';
 import { listUserConsents } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';

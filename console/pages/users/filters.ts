@@ -52,7 +52,7 @@ export function queryOf({
 export interface ActiveFilter {
   label: string;
   value: string;
-  /** What removes it from the address. */
+  /** The change that removes it from the address. */
   without: FilterChanges;
 }
 

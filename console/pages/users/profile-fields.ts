@@ -108,7 +108,7 @@ const attributeOf = (name: string): string => name.slice(nameOf('').length);
 const isDeclared = ({ name }: UserField): boolean => name.startsWith(nameOf(''));
 const isMany = ({ type }: UserField): boolean => type.is === 'list' || type.is === 'choices';
 
-/** What the fields hold for a user. */
+/** The values of the fields for a user. */
 export function valuesOf(fields: readonly UserField[], user: Partial<User>): Row {
   const attributes = user.attributes ?? {};
   const declared = fields.filter(isDeclared);

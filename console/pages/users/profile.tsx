@@ -61,7 +61,7 @@ function Form({
 }) {
   const may = useMay();
   const mayWrite = may.partly(realm, 'users:write');
-  /** What the edits are against; a refetch behind the reader's back must not change it. */
+  /** The values before the edits; a refetch behind the reader's back must not change it. */
   const [base, setBase] = useState({ user: current, etag: read.etag });
   const [edits, setEdits] = useState<Row>({});
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());

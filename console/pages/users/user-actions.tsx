@@ -1,4 +1,4 @@
-// What can be done with a user as a whole, in the head of the user's page.
+// The actions on a user as a whole, in the head of the user's page.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';

@@ -40,7 +40,7 @@ export default function SignInWays({ realm, user }: UserTab) {
 
 type Of = Pick<UserTab, 'realm' | 'user'>;
 
-/** What is known of a credential apart from its dates. */
+/** The details of a credential apart from its dates. */
 function CredentialState({ credential }: { credential: Credential }) {
   const { temporary, reported, backedUp, codesLeft } = credential;
   return (

@@ -53,6 +53,17 @@ const common = (answers: Row): Row => ({
   }),
   ...(answers.consentRequired === true && { consentRequired: true }),
 });
+/** These variants ask for everything at once. */
+const oneStep = (asks: readonly Ask[], title = 'Settings'): Variant['steps'] => [{ id: 'settings', title, asks }];
+const allowed = (help: string, label: string, item: string): Ask => ({
+  name: 'allowedResources',
+  label,
+  help,
+  is: 'list',
+  item,
+  fresh: [],
+  optional: true,
+});
 const publicClient = { tokenEndpointAuthMethod: 'none', grantTypes: ['authorization_code', 'refresh_token'] };
 
 const saved = async (answer: Promise<{ body: unknown }>): Promise<Row> => ({ ...Object((await answer).body) });
@@ -64,21 +75,15 @@ export const applicationVariants: readonly Variant[] = [
     help: 'Its pages come from a server of yours, which keeps a secret',
     section: 'clients',
     makesSecret: true,
-    steps: [
-      {
-        id: 'settings',
-        title: 'Settings',
-        asks: [
-          ...names,
-          redirects(
-            'Where people come back to after signing in: exact, with https but for localhost',
-            'https://shop.example.com/callback',
-          ),
-          afterSignOut,
-          consent,
-        ],
-      },
-    ],
+    steps: oneStep([
+      ...names,
+      redirects(
+        'Where people come back to after signing in: exact, with https but for localhost',
+        'https://shop.example.com/callback',
+      ),
+      afterSignOut,
+      consent,
+    ]),
     body: common,
   },
   {
@@ -86,21 +91,15 @@ export const applicationVariants: readonly Variant[] = [
     label: 'Single page',
     help: 'A program in the browser without a server of its own, so without a secret',
     section: 'clients',
-    steps: [
-      {
-        id: 'settings',
-        title: 'Settings',
-        asks: [
-          ...names,
-          redirects(
-            'Where people come back to after signing in. The token endpoint answers calls from the origins of these addresses',
-            'https://shop.example.com/callback',
-          ),
-          afterSignOut,
-          consent,
-        ],
-      },
-    ],
+    steps: oneStep([
+      ...names,
+      redirects(
+        'Where people come back to after signing in. The token endpoint answers calls from the origins of these addresses',
+        'https://shop.example.com/callback',
+      ),
+      afterSignOut,
+      consent,
+    ]),
     body: (answers) => ({ ...common(answers), ...publicClient, webOrigins: ['+'] }),
   },
   {
@@ -108,27 +107,21 @@ export const applicationVariants: readonly Variant[] = [
     label: 'Native app',
     help: 'On a phone or a desktop: it signs people in by the system’s browser',
     section: 'clients',
-    steps: [
+    steps: oneStep([
+      ...names,
+      redirects(
+        'An https link that the app has claimed, its domain reversed as a scheme with one slash, or http://127.0.0.1 at any port',
+        'com.example.shop:/callback',
+      ),
       {
-        id: 'settings',
-        title: 'Settings',
-        asks: [
-          ...names,
-          redirects(
-            'An https link that the app has claimed, its domain reversed as a scheme with one slash, or http://127.0.0.1 at any port',
-            'com.example.shop:/callback',
-          ),
-          {
-            name: 'offline',
-            label: 'Stay signed in',
-            help: 'The app gets refresh tokens that outlive the session, if it asks for offline_access',
-            is: 'toggle',
-            fresh: true,
-          },
-          consent,
-        ],
+        name: 'offline',
+        label: 'Stay signed in',
+        help: 'The app gets refresh tokens that outlive the session, if it asks for offline_access',
+        is: 'toggle',
+        fresh: true,
       },
-    ],
+      consent,
+    ]),
     body: (answers) => ({
       ...common(answers),
       ...publicClient,
@@ -141,33 +134,19 @@ export const applicationVariants: readonly Variant[] = [
     help: 'A program that acts for itself, without a person',
     section: 'clients',
     makesSecret: true,
-    steps: [
+    steps: oneStep([
+      ...names,
+      allowed('Of the realm’s resource indicators; empty: all of them', 'APIs that it may ask tokens for', 'API'),
       {
-        id: 'settings',
-        title: 'Settings',
-        asks: [
-          ...names,
-          {
-            name: 'allowedResources',
-            label: 'APIs that it may ask tokens for',
-            help: 'Of the realm’s resource indicators; empty: all of them',
-            is: 'list',
-            item: 'API',
-            fresh: [],
-            optional: true,
-          },
-          {
-            name: 'role',
-            label: 'Realm role of its service account',
-            help: 'Further roles are given on the client’s page',
-            is: 'reference',
-            kind: 'role',
-            at: 'serviceAccountRoles',
-            optional: true,
-          },
-        ],
+        name: 'role',
+        label: 'Realm role of its service account',
+        help: 'Further roles are given on the client’s page',
+        is: 'reference',
+        kind: 'role',
+        at: 'serviceAccountRoles',
+        optional: true,
       },
-    ],
+    ]),
     body: (answers) => ({
       ...common(answers),
       grantTypes: ['client_credentials'],
@@ -180,32 +159,22 @@ export const applicationVariants: readonly Variant[] = [
     label: 'MCP client',
     help: 'An assistant or editor that calls tools of MCP servers for a person',
     section: 'clients',
-    steps: [
+    steps: oneStep([
+      ...names,
       {
-        id: 'settings',
-        title: 'Settings',
-        asks: [
-          ...names,
-          {
-            ...redirects(
-              'Where the program listens after the sign-in. A loopback address matches on any port',
-              'http://127.0.0.1/callback',
-            ),
-            fresh: ['http://127.0.0.1/callback'],
-          },
-          {
-            name: 'allowedResources',
-            label: 'MCP servers that it may call',
-            help: 'Their addresses, of the realm’s resource indicators; empty: all of them',
-            is: 'list',
-            item: 'server',
-            fresh: [],
-            optional: true,
-          },
-          { ...consent, fresh: true },
-        ],
+        ...redirects(
+          'Where the program listens after the sign-in. A loopback address matches on any port',
+          'http://127.0.0.1/callback',
+        ),
+        fresh: ['http://127.0.0.1/callback'],
       },
-    ],
+      allowed(
+        'Their addresses, of the realm’s resource indicators; empty: all of them',
+        'MCP servers that it may call',
+        'server',
+      ),
+      { ...consent, fresh: true },
+    ]),
     body: (answers) => ({
       ...common(answers),
       ...publicClient,
@@ -217,64 +186,58 @@ export const applicationVariants: readonly Variant[] = [
     label: 'SAML application, by hand',
     help: 'You know its entity ID and where it takes assertions',
     section: 'samlClients',
-    steps: [
+    steps: oneStep([
       {
-        id: 'settings',
-        title: 'Settings',
-        asks: [
-          {
-            name: 'entityId',
-            label: 'Entity ID',
-            help: 'The application’s documentation calls it entity ID, audience or SP issuer',
-            placeholder: 'https://wiki.example.com/saml',
-            mono: true,
-          },
-          { name: 'name', label: 'Name', help: 'What people see', optional: true },
-          {
-            name: 'acs',
-            label: 'Assertion consumer service',
-            help: 'Where assertions are sent, by POST',
-            at: 'assertionConsumerServices',
-            placeholder: 'https://wiki.example.com/saml/acs',
-            mono: true,
-          },
-          {
-            name: 'nameIdFormat',
-            label: 'What people are called',
-            help: 'Where a request doesn’t say',
-            is: 'choice',
-            fresh: 'persistent',
-            options: [
-              { id: 'persistent', label: 'A name of this application’s own', help: 'persistent' },
-              { id: 'emailAddress', label: 'Their e-mail address', help: 'emailAddress' },
-              { id: 'transient', label: 'Another name at each sign-in', help: 'transient' },
-              { id: 'unspecified', label: 'Unspecified', help: 'unspecified' },
-            ],
-          },
-          {
-            name: 'mail',
-            label: 'Send name and address',
-            help: 'Assertions have the attributes email, firstName and lastName',
-            is: 'toggle',
-            fresh: true,
-          },
-          {
-            name: 'idpInitiated',
-            label: 'People may begin here',
-            help: 'On: they may come to the application without a request of its own',
-            is: 'toggle',
-          },
-          {
-            name: 'certificate',
-            label: 'Certificate of its signatures',
-            help: 'PEM. With one, requests without its signature are refused',
-            is: 'long',
-            at: 'signingCertificates',
-            optional: true,
-          },
+        name: 'entityId',
+        label: 'Entity ID',
+        help: 'The application’s documentation calls it entity ID, audience or SP issuer',
+        placeholder: 'https://wiki.example.com/saml',
+        mono: true,
+      },
+      { name: 'name', label: 'Name', help: 'What people see', optional: true },
+      {
+        name: 'acs',
+        label: 'Assertion consumer service',
+        help: 'Where assertions are sent, by POST',
+        at: 'assertionConsumerServices',
+        placeholder: 'https://wiki.example.com/saml/acs',
+        mono: true,
+      },
+      {
+        name: 'nameIdFormat',
+        label: 'What people are called',
+        help: 'Where a request doesn’t say',
+        is: 'choice',
+        fresh: 'persistent',
+        options: [
+          { id: 'persistent', label: 'A name of this application’s own', help: 'persistent' },
+          { id: 'emailAddress', label: 'Their e-mail address', help: 'emailAddress' },
+          { id: 'transient', label: 'Another name at each sign-in', help: 'transient' },
+          { id: 'unspecified', label: 'Unspecified', help: 'unspecified' },
         ],
       },
-    ],
+      {
+        name: 'mail',
+        label: 'Send name and address',
+        help: 'Assertions have the attributes email, firstName and lastName',
+        is: 'toggle',
+        fresh: true,
+      },
+      {
+        name: 'idpInitiated',
+        label: 'People may begin here',
+        help: 'On: they may come to the application without a request of its own',
+        is: 'toggle',
+      },
+      {
+        name: 'certificate',
+        label: 'Certificate of its signatures',
+        help: 'PEM. With one, requests without its signature are refused',
+        is: 'long',
+        at: 'signingCertificates',
+        optional: true,
+      },
+    ]),
     body: (answers) => ({
       ...withoutEmpty({
         entityId: textOf(answers, 'entityId'),
@@ -297,45 +260,42 @@ export const applicationVariants: readonly Variant[] = [
     label: 'SAML application, by its metadata',
     help: 'It has a metadata file or address, which says everything',
     section: 'samlClients',
-    steps: [
-      {
-        id: 'settings',
-        title: 'Metadata',
-        asks: [
-          {
-            name: 'from',
-            label: 'Metadata',
-            is: 'choice',
-            fresh: 'address',
-            options: [
-              { id: 'address', label: 'At an https address', help: 'The server reads it again each hour' },
-              { id: 'xml', label: 'As XML' },
-            ],
-          },
-          {
-            name: 'metadataUrl',
-            label: 'Address',
-            placeholder: 'https://crm.example.com/saml/metadata',
-            mono: true,
-            when: ({ from }) => from !== 'xml',
-          },
-          {
-            name: 'metadata',
-            label: 'XML',
-            is: 'long',
-            placeholder: '<EntityDescriptor …>',
-            when: ({ from }) => from === 'xml',
-          },
-          {
-            name: 'certificate',
-            label: 'Certificate of its signature',
-            help: 'PEM. Metadata that this key did not sign is refused',
-            is: 'long',
-            optional: true,
-          },
-        ],
-      },
-    ],
+    steps: oneStep(
+      [
+        {
+          name: 'from',
+          label: 'Metadata',
+          is: 'choice',
+          fresh: 'address',
+          options: [
+            { id: 'address', label: 'At an https address', help: 'The server reads it again each hour' },
+            { id: 'xml', label: 'As XML' },
+          ],
+        },
+        {
+          name: 'metadataUrl',
+          label: 'Address',
+          placeholder: 'https://crm.example.com/saml/metadata',
+          mono: true,
+          when: ({ from }) => from !== 'xml',
+        },
+        {
+          name: 'metadata',
+          label: 'XML',
+          is: 'long',
+          placeholder: '<EntityDescriptor …>',
+          when: ({ from }) => from === 'xml',
+        },
+        {
+          name: 'certificate',
+          label: 'Certificate of its signature',
+          help: 'PEM. Metadata that this key did not sign is refused',
+          is: 'long',
+          optional: true,
+        },
+      ],
+      'Metadata',
+    ),
     body: () => ({}),
     save: (realm, answers) => {
       const certificate = textOf(answers, 'certificate');

@@ -1,4 +1,4 @@
-// What a wizard asks for: few fields, in the words of the task instead of the kind's own. Each names the place in the object
+// The questions of a wizard: few fields, in the words of the task instead of the kind's own. Each names the place in the object
 // that its answer fills, so that a fault that the contract or the server finds is shown at the question.
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { Toggle } from '../../ui/choices.tsx';
@@ -23,7 +23,7 @@ export interface Ask {
   options?: readonly Option[];
   /** The kind that a reference names. */
   kind?: string;
-  /** What one line of a list is: `address`. */
+  /** The word for one line of a list: `address`. */
   item?: string;
   placeholder?: string;
   /** Names, addresses and codes. */
@@ -66,7 +66,7 @@ export const withFresh = (asks: readonly Ask[], given: Answers): Answers => ({
 const isAnswered = (value: unknown): boolean =>
   Array.isArray(value) ? value.some((one) => String(one).trim() !== '') : String(value ?? '').trim() !== '';
 
-/** What is still needed. */
+/** The answers that are still needed. */
 export function missingAnswers(asks: readonly Ask[], answers: Answers): Map<string, string> {
   const needed = asks.filter(
     ({ optional, is }) => !(typeof optional === 'function' ? optional(answers) : optional) && is !== 'toggle',

@@ -26,7 +26,7 @@ export interface AskStep {
   id: string;
   title: string;
   asks: readonly Ask[];
-  /** What is done elsewhere first, by the answers so far. */
+  /** The work that is done elsewhere first, by the answers so far. */
   first?: (answers: Answers, realm: string) => ReactNode;
 }
 export interface Variant {

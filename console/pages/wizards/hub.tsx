@@ -1,4 +1,4 @@
-// What can be set up in a realm, step by step. Each of these ends with something that works.
+// The list of wizards of a realm. Each ends with something that works.
 import { Link } from 'wouter';
 import { useMay } from '../../api/session.ts';
 import { exportRealm } from '../../generated/routes.ts';

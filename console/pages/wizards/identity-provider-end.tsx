@@ -181,7 +181,7 @@ function Outcome({ realm, event: { type, occurredAt, subject, data } }: { realm:
   );
 }
 
-/** What the realm took over of what the provider said. */
+/** The values that the realm took over from the provider. */
 function Person({ realm, alias, id }: { realm: string; alias: string; id: string }) {
   const may = useMay();
   const enabled = may(realm, 'users:read');

@@ -27,7 +27,7 @@ interface System {
   id: string;
   label: string;
   help: string;
-  /** What the administrator does there, with the names of its fields. */
+  /** The administrator's work there, with the names of its fields. */
   steps: readonly string[];
   address: string;
   token: string;

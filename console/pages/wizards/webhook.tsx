@@ -6,7 +6,7 @@ import { listOf, textOf, withoutEmpty } from './asks.tsx';
 import { CreateWizard, type Variant, type WizardSpec } from './create-wizard.tsx';
 import WebhookEnd from './webhook-end.tsx';
 
-/** What most receivers want, by the events that it means. */
+/** The interests of most receivers, with the event types of each. */
 const selections: Readonly<Record<string, string>> = {
   people: 'USER_CREATED,USER_UPDATED,USER_DELETED,USER_ERASED',
   signIns: 'LOGIN_SUCCESS,LOGIN_FAILURE,LOGOUT',

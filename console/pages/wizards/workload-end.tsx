@@ -25,7 +25,7 @@ const exchange = (token: string, endpoint: string): string =>
 const indented = (text: string, by: number): string => text.replaceAll('\n', `\n${' '.repeat(by)}`);
 
 interface Use {
-  /** What to do there. */
+  /** The work that is done there. */
   words: string;
   code: string;
 }
