@@ -1,8 +1,11 @@
-// `realmctl preview token`: the tokens that a client would get, with the origin of each claim. Nothing is issued.
+// `realmctl preview`: the tokens that a client would get, with the origin of each claim, and a page with a look that is not stored.
+// Nothing is issued or stored.
+import { PagePreviewInput, previewedPages, previewPage } from '../../server/contract/page-preview.ts';
 import { type PreviewedToken, previewToken, type TokenPreview } from '../../server/contract/token-preview.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { idIn } from '../declared-kinds.ts';
 import { Refused } from '../faults.ts';
+import { readFiles } from '../files.ts';
 import { addOutput, type Format, paint, plain, print } from '../output.ts';
 import { users } from '../run-time-kinds.ts';
 
@@ -28,7 +31,54 @@ export const registerPreview: Register = (program, cli) => {
     'realmctl preview token billing -r acme',
     "realmctl preview token web -r acme --user ana -o jsonpath='{.accessToken.claims}'",
   );
+  const page = addOutput(addRealm(preview.command('page').argument('<page>', `which one: ${previewedPages.join(', ')}`)))
+    .description('a page of the realm as HTML, with branding and texts that are not stored')
+    .option('-f, --file <file>', 'YAML or JSON with branding and texts; - reads them from standard input')
+    .option('--locale <locale>', 'the language; left out: the realm’s default')
+    .option('--scheme <scheme>', 'light or dark; left out: as the reader’s system has it')
+    .option('--right-to-left', 'lay it out from right to left in any language')
+    .action(async (word: string, options: PageOptions) => previewOf(cli, word, options));
+  examples(
+    page,
+    'realmctl preview page sign-in -r acme --scheme dark > page.html',
+    'realmctl preview page consent -r acme --locale de -f look.yaml > page.html',
+  );
 };
+
+interface PageOptions {
+  realm?: string;
+  output: Format;
+  file?: string;
+  locale?: string;
+  scheme?: string;
+  rightToLeft?: true;
+}
+
+async function previewOf(cli: Cli, page: string, { realm: option, output, file, ...asked }: PageOptions) {
+  const realm = await realmOf(cli, { option });
+  const body = PagePreviewInput.safeParse({ ...(await lookIn(cli, file)), page, ...asked });
+  if (!body.success) {
+    const [fault] = body.error.issues;
+    throw new Refused(`${fault?.path.join('.') || 'the preview'}: ${fault?.message}`);
+  }
+  const connection = await cli.connect();
+  const answer = await connection.client.call(previewPage, { params: { realm }, body: body.data, signal: cli.signal });
+  const { html } = answer.body ?? {};
+  if (html === undefined) throw new Refused('the server answered nothing');
+  const table = () => (cli.io.shown ? html.split('\n').map(plain).join('\n') : html);
+  print(cli.io, output, { value: answer.body, table });
+}
+
+async function lookIn({ io }: Cli, file: string | undefined): Promise<object> {
+  if (file === undefined) return {};
+  const { items, faults } = await readFiles(io, [file], { recursive: false });
+  const [fault] = faults;
+  if (fault) throw new Refused(`${fault.file}: ${fault.message}`);
+  const [only, ...more] = items;
+  if (!only || more.length > 0 || typeof only.value !== 'object' || only.value === null)
+    throw new Refused(`${file} must hold one object with branding or texts`);
+  return only.value;
+}
 
 async function previewTokens(cli: Cli, word: string, { realm: option, output, user, scope, resource = [] }: Options) {
   const realm = await realmOf(cli, { option });

@@ -31,6 +31,7 @@ import type * as messagingContract from '../../server/contract/messaging.ts';
 import type * as monitoringContract from '../../server/contract/monitoring.ts';
 import type * as offlineSessionsContract from '../../server/contract/offline-sessions.ts';
 import type * as organizationsContract from '../../server/contract/organizations.ts';
+import type * as pagePreviewContract from '../../server/contract/page-preview.ts';
 import type * as protocolMappersContract from '../../server/contract/protocol-mappers.ts';
 import type * as provisioningContract from '../../server/contract/provisioning.ts';
 import type * as realmsContract from '../../server/contract/realms.ts';
@@ -219,6 +220,7 @@ export const listOrganizations = /* @__PURE__ */ light<typeof organizationsContr
 export const putOrganization = /* @__PURE__ */ light<typeof organizationsContract.putOrganization>('PUT', '/admin/realms/:realm/organizations/:id', 'organizations:write');
 export const removeMember = /* @__PURE__ */ light<typeof organizationsContract.removeMember>('DELETE', '/admin/realms/:realm/organizations/:id/members/:userId', 'organizations:write');
 export const verifyDomain = /* @__PURE__ */ light<typeof organizationsContract.verifyDomain>('POST', '/admin/realms/:realm/organizations/:id/domains/:domain/verify', 'organizations:write');
+export const previewPage = /* @__PURE__ */ light<typeof pagePreviewContract.previewPage>('POST', '/admin/realms/:realm/page-preview', 'settings:write');
 export const createProtocolMapper = /* @__PURE__ */ light<typeof protocolMappersContract.createProtocolMapper>('POST', '/admin/realms/:realm/clients/:clientId/mappers', 'clients:write');
 export const deleteProtocolMapper = /* @__PURE__ */ light<typeof protocolMappersContract.deleteProtocolMapper>('DELETE', '/admin/realms/:realm/clients/:clientId/mappers/:mapperId', 'clients:write');
 export const getProtocolMapper = /* @__PURE__ */ light<typeof protocolMappersContract.getProtocolMapper>('GET', '/admin/realms/:realm/clients/:clientId/mappers/:mapperId', 'clients:read');

@@ -40,6 +40,8 @@ import { createFlowReplays } from '../features/operations/flow-replay/service.ts
 import { holdRoutes } from '../features/operations/holds/routes.ts';
 import { monitoringAdminRoutes } from '../features/operations/monitoring/admin-routes.ts';
 import { countRequests } from '../features/operations/monitoring/routes.ts';
+import { pagePreviewRoutes } from '../features/operations/page-preview/routes.ts';
+import { createPagePreviews } from '../features/operations/page-preview/service.ts';
 import { scimTargetRoutes } from '../features/operations/scim/provision-routes.ts';
 import { scimTokenRoutes } from '../features/operations/scim/token-routes.ts';
 import { createScimTokens } from '../features/operations/scim/tokens.ts';
@@ -71,6 +73,7 @@ import { onDemand, type Surface } from '../http/on-demand.ts';
 import { createResourceApi } from '../resource/api.ts';
 import { idOfClient } from '../resource/in-client.ts';
 import type { Operations } from './operations.ts';
+import { pageLinks } from './page-links.ts';
 import { createRealmDocument } from './realm-document.ts';
 import { mountResources } from './resources.ts';
 import { sealedColumns } from './sealed-columns.ts';
@@ -185,6 +188,7 @@ function mountInsight(admin: FastifyInstance, deps: Operations): void {
   const may = createMay(deps);
   signInReportRoutes(admin, { ...deps, may, reports: createSignInReports(deps) });
   flowReplayRoutes(admin, { may, replays: createFlowReplays(deps) });
+  pagePreviewRoutes(admin, createPagePreviews({ ...deps, links: pageLinks(deps) }));
   tokenPreviewRoutes(admin, { may, previews: createTokenPreviews(deps) });
   searchRoutes(admin, createSearch(deps));
   listRoutes(admin, { ...deps, may, lists: createLists(deps) });

@@ -1,7 +1,6 @@
 // The composition root's part for pages: signing in, registration, forgotten passwords, and the account page. It
 // decides nothing. Design "Composition root".
 import type { FastifyInstance } from 'fastify';
-import type { RealmSettingsDto } from '../contract/settings.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
 import { createIdentitySection } from '../features/authentication/account/identities.ts';
 import { createMayHavePassword } from '../features/authentication/account/own-password.ts';
@@ -14,8 +13,7 @@ import { invitationPages } from '../features/authentication/invitations/page-rou
 import { newDeviceRoutes } from '../features/authentication/new-device/routes.ts';
 import { recoveryRoutes } from '../features/authentication/recovery/routes.ts';
 import { askedAgain } from '../features/authentication/sign-in/continuation.ts';
-import { inTab } from '../features/authentication/sign-in/cookie.ts';
-import { type PageLink, signInRoutes } from '../features/authentication/sign-in/routes.ts';
+import { signInRoutes } from '../features/authentication/sign-in/routes.ts';
 import { adminArrival } from '../features/operations/admin-access/arrival.ts';
 import { ownAccountPage } from '../features/operations/admin-access/own-account.ts';
 import { appPageRoutes } from '../features/people/devices/app-page.ts';
@@ -24,6 +22,7 @@ import { mountPageAssets, pageErrors } from '../http/pages.ts';
 import { languageRoute, speaksTo } from '../http/spoken.ts';
 import { REGISTRATIONS_A_MINUTE } from './authentication.ts';
 import type { Operations } from './operations.ts';
+import { offersRecovery, pageLinks } from './page-links.ts';
 
 /**
  * The most requests of waiting pages from one address: enough for an office, with a request per page every three
@@ -34,7 +33,7 @@ const LOOKS_A_MINUTE = 1200;
 const RECOVERIES_A_MINUTE = 10;
 
 export function mountPages(pages: FastifyInstance, all: Operations): void {
-  const { settings, registry, continuations, singleLogout, isOpen, sends, federation, now } = all;
+  const { settings, registry, continuations, singleLogout, federation, now } = all;
   pages.setErrorHandler(pageErrors(settings.of));
   // Applies to redirects too: after a sign-out, the browser's "back" would use a cached redirect, and loop.
   pages.addHook('onRequest', (_, reply, done) => {
@@ -45,25 +44,10 @@ export function mountPages(pages: FastifyInstance, all: Operations): void {
   languageRoute(pages, all);
   mountPageAssets(pages, { brandOf: settings.of });
 
-  const recovers = async (realm: string, { passwordRecoveryEnabled }: RealmSettingsDto): Promise<boolean> =>
-    passwordRecoveryEnabled && sends(realm, 'EMAIL');
+  const recovers = offersRecovery(all);
   const signInFor = (realm: string, asked: string | undefined): string =>
     (asked === undefined ? undefined : askedAgain(continuations, realm, asked)) ?? `/realms/${realm}/login?for=account`;
-  const withAsked = (path: string, asked: string | undefined): string =>
-    asked === undefined ? path : `${path}?${new URLSearchParams({ asked })}`;
-  const links: PageLink[] = [
-    {
-      words: 'recover.forgot',
-      beside: 'username-password',
-      offered: recovers,
-      path: (realm, asked) => withAsked(`/realms/${realm}/login/forgot`, asked),
-    },
-    {
-      words: 'register.way',
-      offered: async (_, policy) => isOpen(policy),
-      path: (realm, _, tab) => inTab(`/realms/${realm}/register`, tab),
-    },
-  ];
+  const links = pageLinks(all);
   signInRoutes(pages, { ...all, registry, links, looks: createRateLimit({ limit: LOOKS_A_MINUTE, now }) });
   all.mountLogout(pages, singleLogout);
   brokeringRoutes(pages, { ...all, saml: all.upstreams.saml });

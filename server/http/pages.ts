@@ -95,7 +95,15 @@ function themePath(realm: string, brand: Brand, plain: boolean): string {
   return `/realms/${realm}/${plain ? 'colours' : 'theme'}.css?v=${known}`;
 }
 
-/** A form with a button for each of the realm's languages, which works without a script and leads back to this page. */
+/** A form with a button for each of the realm's languages, which works without a script and leads back to `back`. */
+export function languageForm(realm: string, tags: readonly string[], back: string): Html {
+  const { tag: now } = currentLanguage();
+  return html`<details class="language"><summary>${text('language.title')}: <span lang="${now}">${nameOf(now)}</span></summary>
+<form method="post" action="/realms/${realm}/language"><input type="hidden" name="back" value="${back}">
+${tags.map((tag) => html`<button class="link" name="locale" value="${tag}" lang="${tag}"${tag === now && html` aria-current="true"`}>${nameOf(tag)}</button>\n`)}</form></details>`;
+}
+
+/** The choice of a language, on pages that have an address for it. */
 function languageSwitch(reply: FastifyReply, back: Page['back']): Html | false {
   const { request } = reply;
   const realm = pathRealm(request);
@@ -103,15 +111,22 @@ function languageSwitch(reply: FastifyReply, back: Page['back']): Html | false {
   const tags = offeredLanguages();
   if (realm === undefined || tags.length < 2 || url === undefined || back === null) return false;
   if (!reply.server.hasRoute({ method: 'GET', url })) return false;
-  const { tag: now } = currentLanguage();
-  return html`<details class="language"><summary>${text('language.title')}: <span lang="${now}">${nameOf(now)}</span></summary>
-<form method="post" action="/realms/${realm}/language"><input type="hidden" name="back" value="${back ?? request.url}">
-${tags.map((tag) => html`<button class="link" name="locale" value="${tag}" lang="${tag}"${tag === now && html` aria-current="true"`}>${nameOf(tag)}</button>\n`)}</form></details>`;
+  return languageForm(realm, tags, back ?? request.url);
+}
+
+/** The parts around a page's own content. */
+interface Frame {
+  languages?: Html | false;
+  notice?: Html | false;
+  /** In place of the addresses of the style sheets. */
+  head?: Html;
+  /** In place of the language's direction. */
+  rightToLeft?: boolean | undefined;
 }
 
 export function layout(
   { realm, brand, title, documentTitle, body, wide, plain = false, script, foreign, waiting }: Page,
-  { languages = false, notice = false }: { languages?: Html | false; notice?: Html | false } = {},
+  { languages = false, notice = false, head, rightToLeft }: Frame = {},
 ): Html {
   const language = currentLanguage();
   const name = brand?.displayName ?? 'Realmkeeper';
@@ -120,7 +135,7 @@ export function layout(
     ? html`<img class="logo" src="${brand.logoUrl}" alt="${name}" referrerpolicy="no-referrer">`
     : html`<bdi class="name">${name}</bdi>`;
   return html`<!doctype html>
-<html lang="${language.tag}"${language.rightToLeft && html` dir="rtl"`}>
+<html lang="${language.tag}"${(rightToLeft ?? language.rightToLeft) && html` dir="rtl"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -128,8 +143,7 @@ export function layout(
 <meta name="robots" content="noindex">
 <title>${documentTitle ?? title} &ndash; ${name}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${STYLE_PATH}">
-${theme}
+${head ?? html`<link rel="stylesheet" href="${STYLE_PATH}">\n${theme}`}
 ${waiting && html`<noscript><meta http-equiv="refresh" content="${String(waiting.seconds)}"></noscript>`}
 </head>
 <body>

@@ -120,6 +120,10 @@ export async function spokenTo<T>({ headers }: FastifyRequest, write: () => T): 
   return current.run({ language, weight: weights.browser, offered: [], in: languageOf, keep: () => {} }, write);
 }
 
+/** Writes a page in the language, whichever the request accepts. */
+export const spokenIn = <T>(language: Language, offered: readonly string[], write: () => T): T =>
+  current.run({ language, weight: weights.chosen, offered, in: languageOf, keep: () => {} }, write);
+
 const Params = z.object({ realm: z.string() });
 const Chosen = z.object({ locale: z.string().max(35), back: z.string().max(4000) });
 

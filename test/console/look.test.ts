@@ -42,8 +42,13 @@ test('branding: a pale colour is told of, and saved after the plan', async () =>
   await page.getByLabel('Primary colour: as hex').fill('#0a7c66');
   for (const view of ['Dark', 'Phone', 'Right to left']) await page.getByRole('button', { name: view }).click();
   expect(new URL(page.url()).search).toBe('?dark=1&phone=1&rtl=1');
-  await page.getByRole('img', { name: 'Sketch of the sign-in page in dark colours' }).waitFor();
-  await look('a sketch in the dark');
+  const frame = page.frameLocator('iframe[title="Sign-in page in dark colours"]');
+  await frame.getByRole('heading', { name: 'Sign in', includeHidden: true }).waitFor();
+  const colour = () => frame.locator('button').first().evaluate((button) => getComputedStyle(button).backgroundColor);
+  await expect.poll(colour).toBe('rgb(10, 124, 102)');
+  expect(await frame.locator('html').getAttribute('dir')).toBe('rtl');
+  expect(await frame.locator('html').evaluate((root) => [root.clientWidth, getComputedStyle(root).colorScheme])).toEqual([390, 'dark']);
+  await look('a page in the dark');
   await page.getByRole('button', { name: 'Review and save' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Nothing is changed yet.').waitFor();
@@ -150,7 +155,7 @@ test('two administrators at once: branding and texts are merged, and nothing is 
   const merge = page.getByRole('alertdialog', { name: 'Somebody else changed this meanwhile' });
   await merge.getByText('Changed by somebody else alone, and kept: Background colour').waitFor();
   await look('a merge of branding');
-  await merge.getByText('as it is now').click();
+  await merge.getByText('as it is now', { exact: true }).click();
   await merge.getByRole('button', { name: 'Go on with this' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved the branding.').waitFor();
@@ -173,10 +178,49 @@ test('two administrators at once: branding and texts are merged, and nothing is 
   await page.getByRole('button', { name: 'Review and save' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await merge.getByRole('button', { name: 'Go on with this' }).waitFor();
-  await merge.getByText('as it is now').click();
+  await merge.getByText('as it is now', { exact: true }).click();
   await merge.getByRole('button', { name: 'Go on with this' }).click();
   await page.getByText('Nothing of yours is left to save.').waitFor();
   expect(await page.getByLabel('Text of password.title', { exact: true }).inputValue()).toBe('Good evening');
   expect(await page.getByRole('button', { name: 'Review and save' }).isDisabled()).toBe(true);
+  await close();
+});
+
+test('the preview is the real page, with each page and language in the address, and nothing in it can be used', async () => {
+  const { page, open, look, complaints, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look?page=account&locale=ar`);
+  const frame = page.frameLocator('iframe[title="Account page in light colours"]');
+  await frame.getByText('ada@example.com').waitFor();
+  expect(await frame.locator('html').getAttribute('dir')).toBe('rtl');
+  await page.getByLabel('Custom CSS').fill('.card { border: 7px solid rgb(1, 2, 3) } </style><script>globalThis.hacked = 1</script>');
+  await page.getByLabel('Display name').fill('<img src=x onerror="globalThis.hacked=1">');
+  await expect.poll(() => frame.locator('.card').evaluate((card) => getComputedStyle(card).borderTopWidth)).toBe('7px');
+  await frame.getByText('<img src=x').waitFor();
+  expect(await frame.locator('script, img').count()).toBe(0);
+  expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+  expect(await frame.locator('body').evaluate((body) => [body.inert, body.ownerDocument.URL])).toEqual([true, 'about:blank']);
+  await page.getByRole('button', { name: 'Consent' }).click();
+  await page.frameLocator('iframe[title="Consent page in light colours"]').locator('[name=decision]').first().waitFor();
+  expect(new URL(page.url()).search).toBe('?page=consent&locale=ar');
+  await look('the consent page');
+  await open(`/realms/${realm}/look/texts?locale=de`);
+  const sign = page.frameLocator('iframe[title="Sign-in page in light colours"]');
+  await sign.locator('html[lang=de] h1').waitFor();
+  await page.getByLabel('Text of password.title', { exact: true }).fill('Noch nicht gespeichert');
+  await sign.getByText('Noch nicht gespeichert').waitFor();
+  await look('texts with their page');
+  expect(complaints()).toEqual([]);
+  await close();
+});
+
+test('a reader of the settings gets the sketch, and no preview that would be refused', async () => {
+  const as = await consoleAdministrator(server, realm, 'look-reader', ['settings:read', 'message-texts:read']);
+  const { page, open, look, close } = await openConsole({ server, browser }, { as });
+  await open(`/realms/${realm}/look?dark=1`);
+  await page.getByRole('img', { name: 'Sketch of the sign-in page in dark colours' }).waitFor();
+  expect(await page.locator('iframe').count()).toBe(0);
+  await look('a sketch for a reader');
+  await open(`/realms/${realm}/look/texts`);
+  await page.getByText('A preview of the pages needs the permission settings:write.').waitFor();
   await close();
 });

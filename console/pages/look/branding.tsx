@@ -1,11 +1,13 @@
-// A realm's branding: name, logo, colours with their contrast, a welcome, and CSS of its own, beside a sketch of the page.
+// A realm's branding: name, logo, colours with their contrast, a welcome, and CSS of its own, beside the pages as they would be.
 import { useMemo } from 'react';
+import type { PagePreviewInput } from '../../../server/contract/page-preview.ts';
 import { SettingsInput } from '../../../server/contract/settings.ts';
 import { settingsForm } from '../../../server/contract/settings-form.ts';
 import type { ConsoleAnswer } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getEndpoints } from '../../generated/routes.ts';
+import { contractFaults } from '../../kinds/create.tsx';
 import { EditingActions, EditingFaults } from '../../kinds/editing.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { formFields, grouped } from '../../kinds/fields.ts';
@@ -22,6 +24,7 @@ import {
 } from '../settings/editing.tsx';
 import { contrast, isHex, paletteOf, type Scheme } from './colours.ts';
 import { LookPage } from './frame.tsx';
+import { PagePreview } from './page-preview.tsx';
 import { Sketch } from './sketch.tsx';
 import { ViewBar } from './views.tsx';
 
@@ -99,29 +102,45 @@ function Preview({ realm, now, isChanged }: { realm: string; now: Row; isChanged
   const may = useMay();
   const endpoints = useRead(getEndpoints, { params: { realm } }, { enabled: may(realm, 'realm:read') });
   const account = endpoints.data?.body?.account;
-  const brand = {
-    name: textIn(now, 'displayName') ?? realm,
-    primaryColor: textIn(now, 'primaryColor'),
-    backgroundColor: textIn(now, 'backgroundColor'),
-    welcomeText: textIn(now, 'welcomeText'),
-    hasLogo: textIn(now, 'logoUrl') !== null,
-  };
+  const primary = textIn(now, 'primaryColor');
+  const background = textIn(now, 'backgroundColor');
+  const isRendered = may(realm, 'settings:write');
   return (
     <div className="beside-fixed">
-      <Panel title="Sketch" lead="The colours as they are here, saved or not." plain>
+      <Panel
+        title={isRendered ? 'The pages' : 'Sketch'}
+        lead={
+          isRendered
+            ? 'As the server renders them with what is in the form, saved or not. Nothing in them can be pressed.'
+            : 'The colours as they are here. The real pages need the permission settings:write.'
+        }
+        plain
+      >
+        {isRendered ? (
+          <PagePreview realm={realm} unsaved={{ branding: brandingOf(now) }} locales={localesIn(now)} />
+        ) : (
+          <div className="preview">
+            <ViewBar />
+            <Sketch
+              brand={{
+                name: textIn(now, 'displayName') ?? realm,
+                primaryColor: primary,
+                backgroundColor: background,
+                welcomeText: textIn(now, 'welcomeText'),
+                hasLogo: textIn(now, 'logoUrl') !== null,
+              }}
+            />
+          </div>
+        )}
         <div className="preview">
-          <ViewBar />
-          <Sketch brand={brand} />
-          <Contrasts primary={brand.primaryColor} background={brand.backgroundColor} />
+          <Contrasts primary={primary} background={background} />
           {account !== undefined && (
             <p className="small">
               <a href={account} target="_blank" rel="noreferrer">
                 Open the real pages
                 <span className="visually-hidden"> (a new window)</span>
               </a>{' '}
-              <span className="soft">
-                {isChanged ? 'They show what is saved.' : 'With the logo and the style sheet.'}
-              </span>
+              <span className="soft">{isChanged && 'They show what is saved.'}</span>
             </p>
           )}
         </div>
@@ -130,6 +149,16 @@ function Preview({ realm, now, isChanged }: { realm: string; now: Row; isChanged
   );
 }
 
+/** The branding for a preview: a value that could not be saved is left out, so that the page stays. */
+function brandingOf(now: Row): NonNullable<PagePreviewInput['branding']> {
+  const given = Object.fromEntries([...FIELDS].map((name) => [name, now[name]]));
+  const faulty = new Set([...contractFaults(SettingsInput, given).keys()].map((at) => at.split(/[.[]/)[0]));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !faulty.has(name)));
+}
+const localesIn = ({ defaultLocale, supportedLocales }: Row): string[] => [
+  ...new Set([String(defaultLocale ?? 'en'), ...(Array.isArray(supportedLocales) ? supportedLocales.map(String) : [])]),
+];
+
 const READABLE = 4.5;
 const round = (ratio: number): string => `${ratio.toFixed(1)} : 1`;
 
@@ -137,7 +166,7 @@ const round = (ratio: number): string => `${ratio.toFixed(1)} : 1`;
 function Contrasts({ primary, background }: { primary: string | null; background: string | null }) {
   if ((primary !== null && !isHex(primary)) || (background !== null && !isHex(background)))
     return (
-      <Note tone="warn">A colour is written as #1a2b3c. Until it is one, the sketch shows the product’s own.</Note>
+      <Note tone="warn">A colour is written as #1a2b3c. Until it is one, the pages show the stored one.</Note>
     );
   return (
     <ul className="contrasts">

@@ -1,6 +1,7 @@
 // The HTML of a mail as elements of this page, without anything that loads, runs or leads away: known elements alone, their texts,
 // and a few declarations of style. The browser parses it into a document that is never shown.
 import { type CSSProperties, createElement, type ReactNode, useMemo } from 'react';
+import { inertDocument, SET_ASIDE } from './inert-html.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(
   'p div span br hr strong b em i u s small sub sup blockquote pre code ul ol li dl dt dd table thead tbody tfoot tr td th caption center'.split(
@@ -70,29 +71,7 @@ function shown(node: Node, key: number, depth: number): ReactNode {
   return createElement(tag, { key, style }, ...(EMPTY.has(tag) ? [] : children));
 }
 
-const SET_ASIDE = 'data-aside-';
-const TAG = /<[a-z](?:[^>"']|"[^"]*"|'[^']*')*>?/gi;
-const OBEYED = /([\s/"'])(style|on[a-z]+)(?=\s*=)/gi;
-const SHEET = /<(\/?)style\b/gi;
-/**
- * Styles and handlers under names that mean nothing. The page's policy forbids them in the parsed document too, and would report
- * each; one that these patterns overlook is reported, and still does nothing.
- */
-const setAside = (html: string): string =>
-  html.replaceAll(SHEET, '<$1script').replaceAll(TAG, (tag) => tag.replaceAll(OBEYED, `$1${SET_ASIDE}$2`));
-
-interface Policy {
-  createHTML(text: string): string;
-}
-/** Where the browser asks for trusted types, its parser takes text of a named policy alone. Nothing of the result runs or loads. */
-let policy: Policy | undefined;
-function parsed(html: string): Document {
-  const { trustedTypes } = globalThis as { trustedTypes?: { createPolicy(name: string, rules: Policy): Policy } };
-  policy ??= trustedTypes?.createPolicy('realmkeeper-mail-preview', { createHTML: (text) => text });
-  return new DOMParser().parseFromString(policy?.createHTML(setAside(html)) ?? setAside(html), 'text/html');
-}
-
 export function MailBody({ html }: { html: string }) {
-  const content = useMemo(() => [...parsed(html).body.childNodes].map((node, at) => shown(node, at, 0)), [html]);
+  const content = useMemo(() => [...inertDocument(html).body.childNodes].map((node, at) => shown(node, at, 0)), [html]);
   return <div className="mail-html">{content}</div>;
 }

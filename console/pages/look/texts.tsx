@@ -21,6 +21,7 @@ import { say } from '../../ui/toast.tsx';
 import type { PageProps } from '../page.ts';
 import { LookPage } from './frame.tsx';
 import { languageName, localesOf } from './languages.ts';
+import { PagePreview } from './page-preview.tsx';
 import { type Line, linesOf, TextLines, textsOf } from './text-lines.tsx';
 
 export default function Texts({ params: { realm } }: PageProps) {
@@ -126,6 +127,7 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
     editing.edit('texts', same(sorted(texts), sorted(before.texts)) ? before.texts : texts);
   };
   const document = { [entry.section]: [{ locale, texts: changes.texts }] };
+  const texts = Object.fromEntries(Object.entries(textsOf(lines)).filter(([key, text]) => key !== '' && text.trim() !== ''));
   const account = endpoints.data?.body?.account;
   return (
     <form className="form" onSubmit={editing.submit} noValidate>
@@ -155,6 +157,17 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
       >
         <TextLines lines={lines} onChange={edit} faults={editing.faults} isDisabled={!mayWrite} />
       </Panel>
+      {may(realm, 'settings:write') ? (
+        <Panel
+          title="The pages"
+          lead="As the server renders them with what is in the form, saved or not. Nothing in them can be pressed."
+          plain
+        >
+          <PagePreview realm={realm} unsaved={{ texts }} locales={[locale]} />
+        </Panel>
+      ) : (
+        <Note>A preview of the pages needs the permission settings:write.</Note>
+      )}
       {mayWrite && (
         <FormActions
           said={isChanged ? 'The texts are changed.' : 'Nothing is changed yet.'}

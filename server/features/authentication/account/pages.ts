@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { timeAgo } from '../../../http/ago.ts';
-import { type Html, html, sendPage } from '../../../http/pages.ts';
+import { type Html, html, type Page, sendPage } from '../../../http/pages.ts';
 import { text } from '../../../http/texts.ts';
 import { type Content, fullName } from './contents.ts';
 import type { SectionParts } from './sections.ts';
@@ -34,8 +34,10 @@ export const partsOf = (
 export const viewsFor = (mayChange: boolean): readonly AccountViewName[] =>
   mayChange ? accountViews : accountViews.filter((view) => view !== 'data');
 
-export function sendAccount(reply: FastifyReply, view: AccountView): FastifyReply {
-  const { realm, settings, profile, current, content, parts, said } = view;
+export const sendAccount = (reply: FastifyReply, view: AccountView): FastifyReply =>
+  sendPage(reply, accountPage(view), { images: view.content.images ?? [] });
+
+export function accountPage({ realm, settings, profile, current, content, parts, said }: AccountView): Page {
   const signOut = parts.post('sign-out', html`<button class="quiet">${text('account.signOut')}</button>`);
   const body = html`<div class="account">
 ${navigation(realm, { current, views: viewsFor(parts.mayChange), below: signOut })}
@@ -46,8 +48,7 @@ ${content.body}
 </div>`;
   const title = fullName(profile) || profile.username;
   const documentTitle = `${nameOfView(current)} – ${title}`;
-  const page = { realm, brand: settings, title, documentTitle, body, wide: true };
-  return sendPage(reply, page, { images: content.images ?? [] });
+  return { realm, brand: settings, title, documentTitle, body, wide: true };
 }
 
 export function sendSignedOut(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {

@@ -6,7 +6,7 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { aboutClient, picturesOf } from '../../../http/about-client.ts';
 import { noteAbove } from '../../../http/field-errors.ts';
 import { type Html, html, isolated } from '../../../http/html.ts';
-import { sendPage } from '../../../http/pages.ts';
+import { type Page, type PageOptions, sendPage } from '../../../http/pages.ts';
 import { providerWays } from '../../../http/provider-ways.ts';
 import { type PlainKey, plainText, text, textHtml, translated } from '../../../http/texts.ts';
 import { waitingScript } from '../../../http/waiting-script.ts';
@@ -41,27 +41,27 @@ const restart = (of: Of, words: string): Html =>
 const cancel = (of: Of, words: string): Html =>
   form(of, html`<button class="link" name="do" value="cancel">${words}</button>`);
 
-export function sendStep(
-  reply: FastifyReply,
+interface Ways {
+  registry: readonly AuthenticatorRecord[];
+  asked: string | undefined;
+  tab: number;
+  links: readonly { words: string; path: string }[];
+  /** Whether an application waits for the sign-in, and learns that the user leaves it. */
+  cancels: boolean;
+}
+
+export function sendStep(reply: FastifyReply, realm: string, view: View, ways: Ways): FastifyReply {
+  const { page, options } = stepPage(realm, view, ways);
+  return sendPage(reply, page, options);
+}
+
+export function stepPage(
   realm: string,
   { state, settings, nextStep, page, beside, asksDevice, csrf, mark }: View,
-  {
-    registry,
-    asked,
-    tab,
-    links,
-    cancels,
-  }: {
-    registry: readonly AuthenticatorRecord[];
-    asked: string | undefined;
-    tab: number;
-    links: readonly { words: string; path: string }[];
-    /** Whether an application waits for the sign-in, and learns that the user leaves it. */
-    cancels: boolean;
-  },
-): FastifyReply {
+  { registry, asked, tab, links, cancels }: Ways,
+): { page: Page; options: PageOptions } {
   const of = { realm, csrf, asked };
-  if (nextStep.do === 'refused') return sendRefusal(reply, of, { state, settings, because: nextStep.because, cancels });
+  if (nextStep.do === 'refused') return refusalPage(of, { state, settings, because: nextStep.because, cancels });
   if (!page || nextStep.do === 'finish') throw new Error('there is no step to show');
   if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
   const others = nextStep.do === 'ask' ? nextStep.others : [];
@@ -122,7 +122,7 @@ ${cancels && cancel(of, text('signIn.cancel'))}
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script, foreign: page.foreign };
   const waiting = waits === undefined ? undefined : { seconds: waits, mark, path: waitingPath(realm, tab) };
   const options = { ...formPolicy(purpose, page.formAction), images: picturesOf(about) };
-  return sendPage(reply, { realm, brand: settings, ...shown, waiting }, options);
+  return { page: { realm, brand: settings, ...shown, waiting }, options };
 }
 
 /** Second factors that users usually have on their phone. */
@@ -194,21 +194,19 @@ const refusals: Record<string, { title: PlainKey; why: PlainKey }> = {
   disabled: { title: 'signIn.failed', why: 'signIn.disabledWhy' },
 };
 
-function sendRefusal(
-  reply: FastifyReply,
+function refusalPage(
   of: Of,
   { state, settings, because, cancels }: Pick<View, 'state' | 'settings'> & { because: string; cancels: boolean },
-): FastifyReply {
+): { page: Page; options: PageOptions } {
   const refusal = refusals[because];
   const title = plainText(refusal?.title ?? 'signIn.failed');
   const body = html`<div class="error" role="alert"><p>${refusal && plainText(refusal.why)}</p></div>
 ${form(of, html`<button class="full" name="do" value="restart">${text('signIn.startAgain')}</button>`)}
 ${cancels && html`<div class="more">${cancel(of, text('signIn.cancel'))}</div>`}`;
-  return sendPage(
-    reply,
-    { realm: of.realm, brand: settings, title, body },
-    { ...formPolicy(state.purpose), status: 403 },
-  );
+  return {
+    page: { realm: of.realm, brand: settings, title, body },
+    options: { ...formPolicy(state.purpose), status: 403 },
+  };
 }
 
 /**

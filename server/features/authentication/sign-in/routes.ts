@@ -7,13 +7,13 @@ import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { adminArrivalPath } from '../../../http/own-addresses.ts';
-import { type PlainKey, plainText } from '../../../http/texts.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
 import { sendClosed } from '../self-registration/pages.ts';
 import { askedAgain, askedOf, type Continuation, continuationOf } from './continuation.ts';
 import { inTab, tabOf } from './cookie.ts';
 import { idOf, isPage } from './judge.ts';
+import { linksOn, type PageLink } from './links.ts';
 import { sendExpired, sendLink, sendStep } from './pages.ts';
 import type { SignIns, View } from './service.ts';
 import { REGISTER } from './state.ts';
@@ -30,16 +30,6 @@ const Query = z.object({
 });
 /** A field of the profile has its attribute's name. */
 const Fields = z.record(z.string().max(300), z.string().max(FIELD_MAX));
-
-/** A link on the page of a step, for visitors without any proof yet. */
-export interface PageLink {
-  words: PlainKey;
-  /** The authenticator on whose page the link stands; absent: on any. */
-  beside?: string;
-  offered(realm: string, settings: RealmSettingsDto): Promise<boolean>;
-  /** @param asked the request of the sign-in, as its forms carry it */
-  path(realm: string, asked: string | undefined, tab: number): string;
-}
 
 export interface SignInRoutesDeps {
   signIns: SignIns;
@@ -73,21 +63,12 @@ export function signInRoutes(
     if (!found) throw new Problem('not-found', phrase('noRealm'));
     return { realm, policy: found };
   }
-  async function linksFrom(request: FastifyRequest, realm: string, view: View, asked: string | undefined) {
-    const { nextStep, settings: policy, state } = view;
-    if (state.is !== 'unknown' || nextStep.do !== 'ask' || view.page?.underWay) return [];
-    const here = links.filter(({ beside }) => beside === undefined || beside === nextStep.authenticatorId);
-    const open = await Promise.all(here.map((way) => way.offered(realm, policy)));
-    return here
-      .filter((_, i) => open[i])
-      .map(({ words, path }) => ({ words: plainText(words), path: path(realm, asked, tabOf(request)) }));
-  }
   async function show(request: FastifyRequest, reply: FastifyReply, realm: string, view: View): Promise<FastifyReply> {
     const continuation = continuationOf(continuations, realm, view.state.purpose);
     const whole = continuation && askedOf(continuation, view.state.purpose.request);
     const asked = whole !== undefined && whole.length <= ASKED_MAX ? whole : undefined;
     const tab = tabOf(request);
-    const ways = await linksFrom(request, realm, view, asked);
+    const ways = await linksOn(realm, view, { links, asked, tab });
     return sendStep(reply, realm, view, { registry, asked, tab, links: ways, cancels: continuation !== undefined });
   }
   const path = '/realms/:realm/login';

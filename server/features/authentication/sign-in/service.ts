@@ -271,6 +271,19 @@ export function createSignIns(deps: SignInDeps) {
       return storage.keep(reply, realm, held, { ...held.state, kept: {}, complaint: undefined, chosen: REGISTER });
     },
 
+    /** The first step of a sign-in under settings that need not be stored. Nothing is stored. */
+    async firstStep(request: FastifyRequest, input: BeginInput, policy: RealmSettingsDto): Promise<View> {
+      const state = begun(input, policy);
+      const visit = { request, realm: input.realm, policy };
+      const nextStep = await nextStepOf(visit, state);
+      const [page, beside, asks] = await Promise.all([
+        pageOf(visit, state, nextStep),
+        besideOf(visit, state, nextStep),
+        asksDevice(visit, state, nextStep),
+      ]);
+      return { state, settings: policy, nextStep, page, beside, asksDevice: asks, csrf: '', mark: undefined };
+    },
+
     /** The page of a sign-in that this browser has begun for the same purpose. */
     async begunFor(request: FastifyRequest, realm: string, continueAt: string): Promise<string | undefined> {
       const found = await storage.inProgress(request, realm, continueAt);

@@ -10,19 +10,22 @@ const owns = (sql: Sql, realm: string, tag: string) => sql<{ texts: Record<strin
   select texts from message_text
   where realm_id = ${realm} and locale in (${tag}, ${tag.split('-')[0] ?? tag}) order by length(locale)`;
 
+function withTexts(builtIn: Language, all: readonly { texts: Record<string, string> }[]): Language {
+  const own = new Map(all.flatMap(({ texts }) => Object.entries(texts)));
+  if (own.size === 0) return builtIn;
+  const texts = Object.fromEntries([...own].filter(([key]) => isTextKey(key)));
+  const scopes = [...own].filter(([key]) => key.startsWith(SCOPE_TEXT));
+  return {
+    ...builtIn,
+    texts: { ...builtIn.texts, ...texts },
+    scopes: new Map(scopes.map(([key, words]) => [key.slice(SCOPE_TEXT.length), words])),
+  };
+}
+
 export function createLanguages({ sql, now }: { sql: Sql; now: () => Date }) {
   const cache = createRealmCache<Language>({
     async load(realm, tag) {
-      const builtIn = await languageOf(tag);
-      const own = new Map((await owns(sql, realm, tag)).flatMap(({ texts }) => Object.entries(texts)));
-      if (own.size === 0) return builtIn;
-      const texts = Object.fromEntries([...own].filter(([key]) => isTextKey(key)));
-      const scopes = [...own].filter(([key]) => key.startsWith(SCOPE_TEXT));
-      return {
-        ...builtIn,
-        texts: { ...builtIn.texts, ...texts },
-        scopes: new Map(scopes.map(([key, words]) => [key.slice(SCOPE_TEXT.length), words])),
-      };
+      return withTexts(await languageOf(tag), await owns(sql, realm, tag));
     },
     now,
     // a change of the realm's revision drops the entry; without it a new text shows after this time
@@ -33,6 +36,12 @@ export function createLanguages({ sql, now }: { sql: Sql; now: () => Date }) {
     /** @param tag of a language of the pages. If the realm's texts can't be read, the built-in ones are used. */
     of: (realm: string | undefined, tag: string): Promise<Language> =>
       realm === undefined ? languageOf(tag) : cache.get(realm, tag).catch(() => languageOf(tag)),
+    /** The language with texts that are not stored, in place of those that are stored for exactly this tag. */
+    async unsaved(realm: string, tag: string, texts: Record<string, string>): Promise<Language> {
+      const wider = tag.split('-')[0] ?? tag;
+      const stored = wider === tag ? [] : await owns(sql, realm, wider);
+      return withTexts(await languageOf(tag), [...stored, { texts }]);
+    },
     drop: cache.drop,
   };
 }

@@ -27,7 +27,8 @@ function textFault(key: string, words: string): string | undefined {
 }
 const list = (placeholders: readonly string[]): string => placeholders.map((one) => `{${one}}`).join(', ');
 
-const faults = (locale: string, texts: Record<string, string>): FieldError[] => [
+/** The faults of a language's texts, by field. */
+export const faultsOfTexts = (locale: string, texts: Record<string, string>): FieldError[] => [
   ...(isWritten(locale)
     ? []
     : [
@@ -44,7 +45,7 @@ export const messageTextsResource = (deps: ResourceDeps) =>
     messageTexts,
     {
       keyStays: 'make those of another language instead',
-      check: ({ key, fields: { texts } }) => faults(key, Object(texts)),
+      check: ({ key, fields: { texts } }) => faultsOfTexts(key, Object(texts)),
       detail: ({ texts }) => ({ texts: Object.keys(Object(texts)).length }),
     },
     deps,
