@@ -31,7 +31,9 @@ export const registerPreview: Register = (program, cli) => {
     'realmctl preview token billing -r acme',
     "realmctl preview token web -r acme --user ana -o jsonpath='{.accessToken.claims}'",
   );
-  const page = addOutput(addRealm(preview.command('page').argument('<page>', `which one: ${previewedPages.join(', ')}`)))
+  const page = addOutput(
+    addRealm(preview.command('page').argument('<page>', `which one: ${previewedPages.join(', ')}`)),
+  )
     .description('a page of the realm as HTML, with branding and texts that are not stored')
     .option('-f, --file <file>', 'YAML or JSON with branding and texts; - reads them from standard input')
     .option('--locale <locale>', 'the language; left out: the realm’s default')

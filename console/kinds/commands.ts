@@ -23,6 +23,15 @@ export function curlOf({ method, path }: Callable, params: Row, body?: unknown, 
   return lines.join('\n');
 }
 
+/** A request for both programs, where no other command of realmctl makes it. */
+export function requestCommands({ method, path }: Callable, params: Row, body?: unknown, query?: Row): Commands {
+  const asked = `realmctl api ${method} ${word(address(path, params, query))}`;
+  return {
+    realmctl: body === undefined ? asked : `${asked} -f - <<'END'\n${JSON.stringify(body, null, 2)}\nEND`,
+    curl: curlOf({ method, path }, params, body, query),
+  };
+}
+
 const API_VERSION = 'realmkeeper.dev/v1alpha1';
 
 /** A Realm resource with the given section, as the realm's document has it. */
@@ -112,8 +121,8 @@ export async function createCommands(
   const manifest = await manifestOf(entry, realm, document);
   const route = routes.create ?? routes.upsert;
   return {
+    ...(route && requestCommands(route, { realm, ...(of !== undefined && { clientId: of }) }, withoutSecrets(body))),
     ...(document && { realmctl: documentCommand(realm, document) }),
-    ...(route && { curl: curlOf(route, { realm, ...(of !== undefined && { clientId: of }) }, withoutSecrets(body)) }),
     ...(manifest !== undefined && { manifest }),
   };
 }
@@ -128,12 +137,12 @@ export async function editCommands(
   const { routes } = await kindNow(entry);
   const manifest = await manifestOf(entry, address.realm, document);
   const { realm } = address;
-  const curl = routes.put
-    ? curlOf(routes.put, paramsOf(entry, address), withoutSecrets(body))
-    : routes.upsert && curlOf(routes.upsert, { realm }, withoutSecrets(body));
+  const request = routes.put
+    ? requestCommands(routes.put, paramsOf(entry, address), withoutSecrets(body))
+    : routes.upsert && requestCommands(routes.upsert, { realm }, withoutSecrets(body));
   return {
+    ...request,
     ...(document && { realmctl: documentCommand(realm, document) }),
-    ...(curl !== undefined && { curl }),
     ...(manifest !== undefined && { manifest }),
   };
 }

@@ -10,7 +10,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { Loading, Note, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
-import { curlOf } from './commands.ts';
+import { requestCommands } from './commands.ts';
 import type { KindEntry, Row } from './entry.ts';
 import { allKinds } from './known.ts';
 import { kindNow, type ObjectAddress, paramsOf, useKind } from './loaded.ts';
@@ -103,10 +103,7 @@ export default function Delete({
       footer={
         <>
           {kind?.routes.remove && (
-            <AsCommand
-              quiet
-              commands={() => ({ curl: kind.routes.remove ? curlOf(kind.routes.remove, params) : '' })}
-            />
+            <AsCommand quiet commands={() => (kind.routes.remove ? requestCommands(kind.routes.remove, params) : {})} />
           )}
           <Button onPress={onClose}>Cancel</Button>
           <Button

@@ -15,7 +15,7 @@ import { Pager } from '../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../ui/state.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { say } from '../ui/toast.tsx';
-import { curlOf } from './commands.ts';
+import { requestCommands } from './commands.ts';
 import { UserField } from './user-field.tsx';
 
 export interface MemberRow {
@@ -84,7 +84,7 @@ export function UserMembers<T extends MemberRow>(props: UserMembersProps<T>) {
           )}
         </span>
         <span className="row">
-          <AsCommand quiet commands={() => ({ curl: curlOf(routes.list, { realm, id }) })} />
+          <AsCommand quiet commands={() => requestCommands(routes.list, { realm, id })} />
           {isWriter && (
             <Button icon="add" onPress={() => setAsks('add')}>
               Add a {one}
@@ -149,7 +149,7 @@ function Add<T extends MemberRow>({
       onClose={onClose}
       footer={
         <>
-          {userId !== null && <AsCommand quiet commands={() => ({ curl: curlOf(routes.add, params) })} />}
+          {userId !== null && <AsCommand quiet commands={() => requestCommands(routes.add, params)} />}
           <Button onPress={onClose}>Cancel</Button>
           <Button
             variant="primary"

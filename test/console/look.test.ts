@@ -44,10 +44,16 @@ test('branding: a pale colour is told of, and saved after the plan', async () =>
   expect(new URL(page.url()).search).toBe('?dark=1&phone=1&rtl=1');
   const frame = page.frameLocator('iframe[title="Sign-in page in dark colours"]');
   await frame.getByRole('heading', { name: 'Sign in', includeHidden: true }).waitFor();
-  const colour = () => frame.locator('button').first().evaluate((button) => getComputedStyle(button).backgroundColor);
+  const colour = () =>
+    frame
+      .locator('button')
+      .first()
+      .evaluate('(button) => getComputedStyle(button).backgroundColor');
   await expect.poll(colour).toBe('rgb(10, 124, 102)');
   expect(await frame.locator('html').getAttribute('dir')).toBe('rtl');
-  expect(await frame.locator('html').evaluate((root) => [root.clientWidth, getComputedStyle(root).colorScheme])).toEqual([390, 'dark']);
+  expect(
+    await frame.locator('html').evaluate('(root) => [root.clientWidth, getComputedStyle(root).colorScheme]'),
+  ).toEqual([390, 'dark']);
   await look('a page in the dark');
   await page.getByRole('button', { name: 'Review and save' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
@@ -192,13 +198,19 @@ test('the preview is the real page, with each page and language in the address, 
   const frame = page.frameLocator('iframe[title="Account page in light colours"]');
   await frame.getByText('ada@example.com').waitFor();
   expect(await frame.locator('html').getAttribute('dir')).toBe('rtl');
-  await page.getByLabel('Custom CSS').fill('.card { border: 7px solid rgb(1, 2, 3) } </style><script>globalThis.hacked = 1</script>');
+  await page.getByRole('textbox', { name: 'Custom CSS', exact: true }).click();
+  await page.keyboard.insertText(
+    '.card { border: 7px solid rgb(1, 2, 3) } </style><script>globalThis.hacked = 1</script>',
+  );
   await page.getByLabel('Display name').fill('<img src=x onerror="globalThis.hacked=1">');
-  await expect.poll(() => frame.locator('.card').evaluate((card) => getComputedStyle(card).borderTopWidth)).toBe('7px');
+  await expect.poll(() => frame.locator('.card').evaluate('(card) => getComputedStyle(card).borderTopWidth')).toBe('7px');
   await frame.getByText('<img src=x').waitFor();
   expect(await frame.locator('script, img').count()).toBe(0);
   expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
-  expect(await frame.locator('body').evaluate((body) => [body.inert, body.ownerDocument.URL])).toEqual([true, 'about:blank']);
+  expect(await frame.locator('body').evaluate('(body) => [body.inert, body.ownerDocument.URL]')).toEqual([
+    true,
+    'about:blank',
+  ]);
   await page.getByRole('button', { name: 'Consent' }).click();
   await page.frameLocator('iframe[title="Consent page in light colours"]').locator('[name=decision]').first().waitFor();
   expect(new URL(page.url()).search).toBe('?page=consent&locale=ar');

@@ -5,7 +5,7 @@ import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { listAgentsInReview } from '../../generated/routes.ts';
 import { kindInSection, leadOf } from '../../kinds/all.ts';
-import { curlOf, listCommands } from '../../kinds/commands.ts';
+import { listCommands, requestCommands } from '../../kinds/commands.ts';
 import { useLock } from '../../kinds/declared-only.tsx';
 import { KindTable } from '../../kinds/list.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
@@ -120,7 +120,7 @@ function Review({ realm }: { realm: string }) {
   return (
     <div className="stack">
       <div className="row end">
-        <AsCommand quiet commands={() => ({ curl: curlOf(listAgentsInReview, { realm }) })} />
+        <AsCommand quiet commands={() => requestCommands(listAgentsInReview, { realm })} />
       </div>
       <Table
         label="Agents to review"

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { activateAgent, reviewAgent, revokeAgent, suspendAgent } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -84,7 +84,7 @@ export function AgentMoves({
           action="Revoke for good"
           busy={revoke.isPending}
           problem={revoke.error}
-          more={<AsCommand quiet commands={() => ({ curl: curlOf(revokeAgent, params) })} />}
+          more={<AsCommand quiet commands={() => requestCommands(revokeAgent, params)} />}
           onClose={() => setAsks(false)}
           onConfirm={() =>
             revoke.mutate(

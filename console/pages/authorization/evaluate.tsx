@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ConsoleAnswer, call, type OutputOf, type ServerProblem } from '../../api/client.ts';
 import { evaluateAuthorization } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { FieldInput } from '../../kinds/field-input.tsx';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { UserField } from '../../kinds/user-field.tsx';
@@ -55,7 +55,7 @@ export function Evaluate({ realm, id, service }: { realm: string; id: string; se
     <Panel
       title="Evaluate"
       lead="What would be decided, and why"
-      actions={isAsked && <AsCommand quiet commands={() => ({ curl: curlOf(evaluateAuthorization, params, body) })} />}
+      actions={isAsked && <AsCommand quiet commands={() => requestCommands(evaluateAuthorization, params, body)} />}
     >
       <div className="stack">
         {service.resources.length === 0 ? (

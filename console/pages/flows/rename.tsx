@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useWrite } from '../../api/queries.ts';
 import { renameFlow } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -59,7 +59,7 @@ export function Rename({
           fault={faults.get('alias')}
         />
         <div className="row end">
-          <AsCommand quiet commands={() => ({ curl: curlOf(renameFlow, { realm, alias }, { alias: name }) })} />
+          <AsCommand quiet commands={() => requestCommands(renameFlow, { realm, alias }, { alias: name })} />
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" isDisabled={name === '' || name === alias || rename.isPending}>
             {rename.isPending ? 'Renaming…' : 'Rename'}

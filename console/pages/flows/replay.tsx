@@ -6,7 +6,7 @@ import { DAY_MS } from '../../../server/contract/durations.ts';
 import type { OutputOf } from '../../api/client.ts';
 import { useAsked } from '../../api/queries.ts';
 import { replayFlow } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -71,7 +71,7 @@ export default function Replay({ realm, alias, edited }: { realm: string; alias:
         lead="Users with the credentials, groups and roles that they have now, in the situations of the audit log"
         actions={
           <>
-            <AsCommand quiet commands={() => ({ curl: curlOf(replayFlow, params, body) })} />
+            <AsCommand quiet commands={() => requestCommands(replayFlow, params, body)} />
             <Button isDisabled={replay.isFetching} onPress={() => void replay.refetch()}>
               Replay again
             </Button>

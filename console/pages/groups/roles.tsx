@@ -4,7 +4,7 @@ import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { addGroupRole, listGroupRoles, removeGroupRole } from '../../generated/routes.ts';
-import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
+import { curlOf, documentCommand, realmManifest, requestCommands } from '../../kinds/commands.ts';
 import { useLock } from '../../kinds/declared-only.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { Review } from '../../kinds/review.tsx';
@@ -71,7 +71,7 @@ export function GroupRoles({ realm, group }: { realm: string; group: Group }) {
   return (
     <div className="stack">
       <div className="row end">
-        <AsCommand quiet commands={() => ({ curl: curlOf(listGroupRoles, { realm, id: group.id }) })} />
+        <AsCommand quiet commands={() => requestCommands(listGroupRoles, { realm, id: group.id })} />
         {isWriter && (
           <Button icon="add" onPress={() => setAdds(true)}>
             Give a role

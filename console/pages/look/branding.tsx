@@ -44,7 +44,7 @@ export default function Branding({ params: { realm } }: PageProps) {
   const mayRead = may(realm, 'settings:read');
   const settings = useSettings(realm, mayRead);
   return (
-    <LookPage realm={realm} at="" actions={<SettingsCommands realm={realm} />}>
+    <LookPage realm={realm} at="" actions={<SettingsCommands realm={realm} settings={settings.data?.body} />}>
       {!mayRead && <Note>The branding is part of the settings; reading them needs the permission settings:read.</Note>}
       {settings.error && <ProblemNote problem={settings.error} retry={() => void settings.refetch()} />}
       {settings.data?.body ? (
@@ -165,9 +165,7 @@ const round = (ratio: number): string => `${ratio.toFixed(1)} : 1`;
 /** The contrast of the colours on the pages. */
 function Contrasts({ primary, background }: { primary: string | null; background: string | null }) {
   if ((primary !== null && !isHex(primary)) || (background !== null && !isHex(background)))
-    return (
-      <Note tone="warn">A colour is written as #1a2b3c. Until it is one, the pages show the stored one.</Note>
-    );
+    return <Note tone="warn">A colour is written as #1a2b3c. Until it is one, the pages show the stored one.</Note>;
   return (
     <ul className="contrasts">
       {(['light', 'dark'] as const).map((scheme) => (

@@ -5,8 +5,9 @@ import { inertDocument } from './inert-html.ts';
 
 const SIZES = { desktop: { width: 1100, height: 720 }, phone: { width: 390, height: 720 } } as const;
 
-/** Pictures of other sites are not loaded here; they show their names. */
-function withoutForeign(body: HTMLElement): void {
+/** Takes the focus of no page away, and loads nothing: pictures of other sites show their names. */
+function makeStill(body: HTMLElement): void {
+  for (const field of body.querySelectorAll('[autofocus]')) field.removeAttribute('autofocus');
   for (const picture of body.querySelectorAll('img'))
     if (!picture.getAttribute('src')?.startsWith('data:image/')) picture.removeAttribute('src');
 }
@@ -21,7 +22,7 @@ function draw(frame: HTMLIFrameElement, html: string, height: number): number {
   const sheet = new Sheet();
   sheet.replaceSync(css);
   inside.adoptedStyleSheets = [sheet];
-  withoutForeign(parsed.body);
+  makeStill(parsed.body);
   const { documentElement: root } = inside;
   root.lang = parsed.documentElement.lang;
   root.dir = parsed.documentElement.dir;
@@ -30,7 +31,9 @@ function draw(frame: HTMLIFrameElement, html: string, height: number): number {
   inside.body.inert = true;
   // the page is at least as high as its window, so it is measured in the lowest one
   frame.style.height = `${height}px`;
-  return Math.max(height, root.scrollHeight);
+  const whole = Math.max(height, root.scrollHeight);
+  frame.style.height = `${whole}px`;
+  return whole;
 }
 
 export function PageFrame({ html, name, isPhone }: { html: string; name: string; isPhone: boolean }) {
@@ -42,10 +45,10 @@ export function PageFrame({ html, name, isPhone }: { html: string; name: string;
   useEffect(() => {
     const of = place.current;
     if (!of) return undefined;
-    const fit = () => setScale(Math.min(1, of.clientWidth / width));
-    const watch = new ResizeObserver(fit);
+    const scaleToPlace = () => setScale(Math.min(1, of.clientWidth / width));
+    const watch = new ResizeObserver(scaleToPlace);
     watch.observe(of);
-    fit();
+    scaleToPlace();
     return () => watch.disconnect();
   }, [width]);
   const show = () => frame.current && setHeight(draw(frame.current, html, lowest));

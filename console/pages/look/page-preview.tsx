@@ -65,7 +65,7 @@ export function PagePreview({
   return (
     <div className="preview">
       <div className="row view-bar">
-        <div className="row" role="group" aria-label="Page">
+        <div className="row">
           {previewedPages.map((one) => (
             <ToggleButton
               key={one}

@@ -1,10 +1,12 @@
 // A message in one language: its words, beside what a person would get. The server renders what is typed, saved or not.
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { messages, type TemplateKey } from '../../../server/contract/message-keys.ts';
+import type { OutputOf } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { curlOf, realmManifest, word } from '../../kinds/commands.ts';
+import type { Row } from '../../kinds/entry.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -38,6 +40,19 @@ export default function TemplatePage({ params: { realm, templateKey = '' } }: Pa
   return <Message realm={realm} templateKey={templateKey} />;
 }
 
+type Template = OutputOf<typeof api.listMessageTemplates>[number];
+
+/** A template as a document has it. */
+const declaredWords = ({ templateKey, channel, locale, subject, body, html, enabled }: Template): Row => ({
+  templateKey,
+  channel,
+  locale,
+  subject,
+  body,
+  html,
+  enabled,
+});
+
 function Message({ realm, templateKey }: { realm: string; templateKey: TemplateKey }) {
   const may = useMay();
   const [path] = useLocation();
@@ -67,9 +82,12 @@ function Message({ realm, templateKey }: { realm: string; templateKey: TemplateK
       ]}
       actions={
         <AsCommand
-          commands={() => ({
-            realmctl: `realmctl get message-templates --realm ${realm}`,
+          commands={async () => ({
+            realmctl: `realmctl get message-templates --realm ${word(realm)}`,
             curl: curlOf(api.previewMessageTemplate, { realm }, { templateKey, locale }),
+            ...(own.length > 0 && {
+              manifest: await realmManifest(realm, { messageTemplates: own.map(declaredWords) }),
+            }),
           })}
         />
       }

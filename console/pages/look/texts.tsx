@@ -127,7 +127,9 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
     editing.edit('texts', same(sorted(texts), sorted(before.texts)) ? before.texts : texts);
   };
   const document = { [entry.section]: [{ locale, texts: changes.texts }] };
-  const texts = Object.fromEntries(Object.entries(textsOf(lines)).filter(([key, text]) => key !== '' && text.trim() !== ''));
+  const texts = Object.fromEntries(
+    Object.entries(textsOf(lines)).filter(([key, text]) => key !== '' && text.trim() !== ''),
+  );
   const account = endpoints.data?.body?.account;
   return (
     <form className="form" onSubmit={editing.submit} noValidate>

@@ -4,7 +4,7 @@ import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { deleteKey, getEndpoints, listKeys, rotateKeys } from '../../generated/routes.ts';
-import { curlOf, word } from '../../kinds/commands.ts';
+import { curlOf, requestCommands, word } from '../../kinds/commands.ts';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -210,7 +210,7 @@ function DeleteDialog({ realm, of: { keyId }, onClose }: { realm: string; of: Re
       onClose={onClose}
       footer={
         <>
-          <AsCommand quiet commands={() => ({ curl: curlOf(deleteKey, params) })} />
+          <AsCommand quiet commands={() => requestCommands(deleteKey, params)} />
           {may(realm, 'events:read') && (
             <ButtonLink to={`${inRealm(realm, 'events')}?${new URLSearchParams({ type: 'KEY_ROTATED' })}`}>
               When keys were made

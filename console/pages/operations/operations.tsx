@@ -9,7 +9,7 @@ import {
   listMessages,
   listScimTargetObjects,
 } from '../../generated/routes.ts';
-import { curlOf, word } from '../../kinds/commands.ts';
+import { curlOf, requestCommands, word } from '../../kinds/commands.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { useFilters } from '../../ui/filters.ts';
@@ -96,7 +96,7 @@ function commandsOf(tab: string | undefined, realm: string, get: (name: string) 
         curl: curlOf(listMessages, { realm }, undefined, get('status') ? { status: get('status') } : {}),
       };
     case 'provisioning':
-      return { curl: curlOf(listScimTargetObjects, { realm, id: get('target') || 'TARGET' }) };
+      return requestCommands(listScimTargetObjects, { realm, id: get('target') || 'TARGET' });
     case 'syncs':
       return {
         realmctl: `realmctl sync directory ${word(get('directory') || 'DIRECTORY')} ${r}`,
@@ -111,6 +111,6 @@ function commandsOf(tab: string | undefined, realm: string, get: (name: string) 
       };
     }
     default:
-      return { curl: curlOf(getRealmHealth, { realm }) };
+      return requestCommands(getRealmHealth, { realm });
   }
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { reconcileScimTarget } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -49,7 +49,7 @@ export function ReconcileDialog({
       onClose={onClose}
       footer={
         <>
-          <AsCommand quiet commands={() => ({ curl: curlOf(reconcileScimTarget, params) })} />
+          <AsCommand quiet commands={() => requestCommands(reconcileScimTarget, params)} />
           <Button onPress={onClose}>Cancel</Button>
           <Button
             variant="primary"

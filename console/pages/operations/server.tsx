@@ -3,7 +3,7 @@ import type { OutputOf } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getAuditConfig, getMetricsSummary } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { CopyButton } from '../../ui/code.tsx';
@@ -32,12 +32,16 @@ export default function Server() {
       crumbs={[{ label: 'Realms', to: '/realms' }]}
       actions={
         <AsCommand
-          commands={() => ({
-            curl: [
-              ...(mayCount ? [curlOf(getMetricsSummary, {})] : []),
-              ...(mayAudit ? [curlOf(getAuditConfig, {})] : []),
-            ].join('\n\n'),
-          })}
+          commands={() => {
+            const asked = [
+              ...(mayCount ? [requestCommands(getMetricsSummary, {})] : []),
+              ...(mayAudit ? [requestCommands(getAuditConfig, {})] : []),
+            ];
+            return {
+              realmctl: asked.map(({ realmctl }) => realmctl).join('\n'),
+              curl: asked.map(({ curl }) => curl).join('\n\n'),
+            };
+          }}
         />
       }
     >

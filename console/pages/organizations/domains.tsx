@@ -2,7 +2,7 @@
 import { Fragment } from 'react';
 import { useWrite } from '../../api/queries.ts';
 import { verifyDomain } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -74,7 +74,7 @@ function Domain({
           <Badge tone={isVerified ? 'good' : 'warn'}>{isVerified ? 'verified' : 'not verified'}</Badge>
           {isWriter && (
             <Fragment>
-              <AsCommand quiet commands={() => ({ curl: curlOf(verifyDomain, params) })} />
+              <AsCommand quiet commands={() => requestCommands(verifyDomain, params)} />
               <Button
                 isDisabled={verify.isPending}
                 onPress={() =>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { listInvitations, resendInvitation, revokeInvitation } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -91,7 +91,7 @@ export function Invitations({
   return (
     <div className="stack">
       <div className="row end">
-        <AsCommand quiet commands={() => ({ curl: curlOf(listInvitations, { realm }, undefined, { organization }) })} />
+        <AsCommand quiet commands={() => requestCommands(listInvitations, { realm }, undefined, { organization })} />
         {isWriter && (
           <Button icon="mail" onPress={() => setInvites(true)}>
             Invite by e-mail

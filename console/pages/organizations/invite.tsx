@@ -4,7 +4,7 @@ import { DAY_SECONDS } from '../../../server/contract/durations.ts';
 import type { OutputOf } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { createInvitation } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -79,7 +79,7 @@ export function Invite({
           fault={faults.get('expiresInSeconds')}
         />
         <div className="row end">
-          <AsCommand quiet commands={() => ({ curl: curlOf(createInvitation, { realm }, body) })} />
+          <AsCommand quiet commands={() => requestCommands(createInvitation, { realm }, body)} />
           <Button onPress={() => onClose()}>Cancel</Button>
           <Button type="submit" variant="primary" isDisabled={email === '' || invite.isPending}>
             {invite.isPending ? 'Inviting…' : 'Invite'}

@@ -6,7 +6,7 @@ import type { LightRoute } from '../../api/light.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { curlOf, realmManifest, word } from '../../kinds/commands.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -92,7 +92,13 @@ export default function Realm({ params: { realm } }: PageProps) {
       {...(displayName !== undefined && displayName !== realm && { lead: <bdi>{displayName}</bdi> })}
       crumbs={[{ label: 'Realms', to: '/realms' }]}
       actions={
-        <AsCommand commands={() => ({ realmctl: `realmctl export ${realm}`, curl: curlOf(api.getRealm, { realm }) })} />
+        <AsCommand
+          commands={async () => ({
+            realmctl: `realmctl export ${word(realm)}`,
+            curl: curlOf(api.getRealm, { realm }),
+            manifest: await realmManifest(realm, displayName === undefined ? {} : { settings: { displayName } }),
+          })}
+        />
       }
     >
       {about.error && <ProblemNote problem={about.error} retry={() => void about.refetch()} />}

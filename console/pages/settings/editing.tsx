@@ -1,17 +1,18 @@
 // Editing settings of a realm, all of them or those of one topic: how they are written, how a document and a Realm resource say
 // them, and the ways on for those that a manager declares.
 import type { ReactNode } from 'react';
-import { SettingsInput } from '../../../server/contract/settings.ts';
+import { freshSettings, SettingsInput } from '../../../server/contract/settings.ts';
 import { type ConsoleAnswer, call } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { getSettings, putSettings } from '../../generated/routes.ts';
-import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
+import { curlOf, documentCommand, realmManifest, word } from '../../kinds/commands.ts';
 import { asDeclared, commandOf } from '../../kinds/copied.ts';
 import { contractFaults } from '../../kinds/create.tsx';
 import { allDeclared, useDeclaredOnly } from '../../kinds/declared-only.tsx';
 import { type Editing, EditingDialogs, useEditing } from '../../kinds/editing.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import type { FieldGroup } from '../../kinds/fields.ts';
+import { same } from '../../kinds/form.tsx';
 import { fieldsOf, type Holdable, type Managed, managedOf, useHolds, watchSeconds } from '../../kinds/managed.tsx';
 import { COPY_MODE, ManagedWays } from '../../kinds/managed-ways.tsx';
 import { clusterResource, WITH_MANAGERS } from '../../kinds/managers.ts';
@@ -23,14 +24,22 @@ import { say } from '../../ui/toast.tsx';
 export const useSettings = (realm: string, enabled = true) =>
   useRead(getSettings, { params: { realm }, query: WITH_MANAGERS }, { enabled, everySeconds: watchSeconds });
 
-export const SettingsCommands = ({ realm }: { realm: string }) => (
+/** @param settings undefined: they are not read yet, so there is no manifest of them */
+export const SettingsCommands = ({ realm, settings }: { realm: string; settings: Row | undefined }) => (
   <AsCommand
-    commands={() => ({
-      realmctl: `realmctl export ${realm} --no-users -o yaml`,
+    commands={async () => ({
+      realmctl: `realmctl export ${word(realm)} --no-users -o yaml`,
       curl: curlOf(getSettings, { realm }),
+      ...(settings && { manifest: await realmManifest(realm, resourceOf(changedFromFresh(realm, settings))) }),
     })}
   />
 );
+
+/** The settings that a manifest declares: those that differ from a new realm's. */
+function changedFromFresh(realm: string, { realmId: _, managedBy: __, ...settings }: Row): Row {
+  const fresh: Row = { ...freshSettings(realm), resourceIndicators: [] };
+  return Object.fromEntries(Object.entries(settings).filter(([name, value]) => !same(value, fresh[name])));
+}
 
 /** Settings as the sections of a document. */
 const documentOf = ({ resourceIndicators, ...realm }: Row): Row => ({

@@ -25,7 +25,7 @@ export default function SettingsPage({ params: { realm } }: PageProps) {
     <Page
       title="Settings"
       crumbs={[{ label: realm, to: realmAddress(realm) }]}
-      actions={<SettingsCommands realm={realm} />}
+      actions={<SettingsCommands realm={realm} settings={settings.data?.body} />}
     >
       {settings.error && <ProblemNote problem={settings.error} retry={() => void settings.refetch()} />}
       {settings.data?.body ? <Form realm={realm} read={settings.data} /> : !settings.error && <Loading lines={8} />}

@@ -5,8 +5,10 @@ import { callAll, type OutputOf, type ServerProblem } from '../../api/client.ts'
 import { keyOf, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getUser, listUserRoles, putUser, removeUserRole } from '../../generated/routes.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { inRealm } from '../../shell/addresses.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -164,11 +166,14 @@ function Roles({ realm, user }: UserTab) {
       lead="Every role that the user has, and every way by which the user has it."
       plain
       actions={
-        mayWrite && (
-          <Button small icon="add" onPress={() => setGives(true)}>
-            Give a role
-          </Button>
-        )
+        <>
+          <AsCommand quiet small commands={() => requestCommands(listUserRoles, { realm, userId: user.id })} />
+          {mayWrite && (
+            <Button small icon="add" onPress={() => setGives(true)}>
+              Give a role
+            </Button>
+          )}
+        </>
       }
     >
       {roles.error && <ProblemNote problem={roles.error} retry={() => void roles.refetch()} />}

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { listEvents } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -70,7 +70,7 @@ export default function Activity({ realm, user }: UserTab) {
           />
         </div>
         <div className="spread">
-          <AsCommand commands={() => ({ curl: curlOf(listEvents, { realm }, undefined, query) })} />
+          <AsCommand commands={() => requestCommands(listEvents, { realm }, undefined, query)} />
         </div>
       </div>
       {events.error && <ProblemNote problem={events.error} retry={() => void events.refetch()} />}

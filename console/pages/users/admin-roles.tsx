@@ -4,7 +4,9 @@ import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { MASTER, useMay } from '../../api/session.ts';
 import { getUserAdminRoles, putUserAdminRoles } from '../../generated/routes.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
+import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -53,7 +55,12 @@ export function AdminRoles({ realm, user }: Pick<UserTab, 'realm' | 'user'>) {
   const added = role === null ? undefined : { role, realm: over };
   const isThere = added !== undefined && grants.some((one) => isSame(one, added));
   return (
-    <Panel title="Admin roles" lead="What the user may administer." plain>
+    <Panel
+      title="Admin roles"
+      lead="What the user may administer."
+      plain
+      actions={<AsCommand quiet small commands={() => requestCommands(getUserAdminRoles, params)} />}
+    >
       {read.error && <ProblemNote problem={read.error} retry={() => void read.refetch()} />}
       {!read.data && !read.error && <Loading lines={2} />}
       {read.data && (

@@ -1,7 +1,7 @@
 // The consents of a user, by application.
 import { useRead } from '../../api/queries.ts';
 import { listUserConsents } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Chips } from '../../ui/badge.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -18,7 +18,7 @@ export default function Consents({ realm, user }: UserTab) {
       title="Consents"
       lead="The user takes a consent back on the account page."
       plain
-      actions={<AsCommand quiet commands={() => ({ curl: curlOf(listUserConsents, params) })} />}
+      actions={<AsCommand quiet commands={() => requestCommands(listUserConsents, params)} />}
     >
       {consents.error && <ProblemNote problem={consents.error} retry={() => void consents.refetch()} />}
       {!consents.data && !consents.error && <Loading lines={4} />}

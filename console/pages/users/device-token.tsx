@@ -1,7 +1,7 @@
 // An address by which the user's phone becomes a device that approves sign-ins.
 import { useWrite } from '../../api/queries.ts';
 import { createEnrolmentToken } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -26,7 +26,7 @@ export function DeviceToken({ realm, user, onClose }: { realm: string; user: Use
           </Button>
         ) : (
           <>
-            <AsCommand quiet commands={() => ({ curl: curlOf(createEnrolmentToken, params) })} />
+            <AsCommand quiet commands={() => requestCommands(createEnrolmentToken, params)} />
             <Button onPress={onClose}>Cancel</Button>
             <Button variant="primary" isDisabled={make.isPending} onPress={() => make.mutate({ params })}>
               {make.isPending ? 'Making…' : 'Make the address'}

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useWrite } from '../../api/queries.ts';
 import { addUserRole } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { RoleChoice, type RoleIds } from '../../kinds/role-choice.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -24,7 +24,7 @@ export function GiveRole({ realm, user, onClose }: { realm: string; user: User; 
         <>
           <AsCommand
             quiet
-            commands={() => ({ curl: curlOf(addUserRole, params, { roleId: role?.id ?? '<id of the role>' }) })}
+            commands={() => requestCommands(addUserRole, params, { roleId: role?.id ?? '<id of the role>' })}
           />
           <Button onPress={onClose}>Cancel</Button>
           <Button

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useWrite } from '../../api/queries.ts';
 import { createEnrolmentLink, deleteEnrolmentLink } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/choices.tsx';
@@ -46,7 +46,7 @@ export function LinkDialog({ realm, user, onClose }: { realm: string; user: User
           </Button>
         ) : (
           <>
-            <AsCommand quiet commands={() => ({ curl: curlOf(createEnrolmentLink, params, body) })} />
+            <AsCommand quiet commands={() => requestCommands(createEnrolmentLink, params, body)} />
             <Button
               isDisabled={takeBack.isPending}
               onPress={() =>

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { type ConsoleAnswer, call, type OutputOf, type ServerProblem } from '../../api/client.ts';
 import { useMay } from '../../api/session.ts';
 import { eraseUser, exportUserData } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { saveFile } from '../../ui/download.ts';
@@ -33,7 +33,7 @@ export default function PersonalData({ realm, user, etag }: UserTab) {
       <Panel
         title="Export"
         lead="Profile, attributes, roles, organizations, credentials by kind, consents and sign-ins, as a JSON file."
-        actions={<AsCommand quiet commands={() => ({ curl: curlOf(exportUserData, params) })} />}
+        actions={<AsCommand quiet commands={() => requestCommands(exportUserData, params)} />}
       >
         <div className="stack">
           <p>The audit log records the export, and the user sees it in their activity.</p>
@@ -49,7 +49,7 @@ export default function PersonalData({ realm, user, etag }: UserTab) {
         <Panel
           title="Erase"
           lead="Deletes the user and replaces them by a pseudonym in the audit log. It can’t be undone."
-          actions={<AsCommand quiet commands={() => ({ curl: curlOf(eraseUser, params) })} />}
+          actions={<AsCommand quiet commands={() => requestCommands(eraseUser, params)} />}
         >
           <div>
             <Button variant="danger" icon="delete" onPress={() => setErases(true)}>

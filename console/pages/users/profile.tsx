@@ -4,10 +4,12 @@ import { type ConsoleAnswer, call } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getUser, putUser } from '../../generated/routes.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { FaultNote } from '../../kinds/create.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { changedFields } from '../../kinds/form.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/code.tsx';
 import { Help } from '../../ui/help.tsx';
@@ -131,7 +133,12 @@ function Form({
               ? 'Nothing is changed yet.'
               : `${count(Object.keys(changes).length, 'field is', 'fields are')} changed.`}
           </span>
-          {Object.keys(changes).length > 0 && <Button onPress={discard}>Discard</Button>}
+          {Object.keys(changes).length > 0 && (
+            <>
+              <AsCommand quiet commands={() => requestCommands(putUser, params, bodyOf(fields, now.user, changes))} />
+              <Button onPress={discard}>Discard</Button>
+            </>
+          )}
           <Button type="submit" variant="primary" isDisabled={Object.keys(changes).length === 0 || save.isPending}>
             {save.isPending ? 'Saving…' : 'Save'}
           </Button>

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { simulateSignIn } from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -54,9 +54,7 @@ export function Simulation({ realm, user, clientId }: Pick<UserTab, 'realm' | 'u
       <Panel
         title="Try another situation"
         lead="The steps that the server would ask for, with the user’s credentials as they are now. Nothing is written."
-        actions={
-          <AsCommand quiet commands={() => ({ curl: curlOf(simulateSignIn, params, undefined, queryOf(now)) })} />
-        }
+        actions={<AsCommand quiet commands={() => requestCommands(simulateSignIn, params, undefined, queryOf(now))} />}
       >
         <form className="stack" onSubmit={submit} noValidate>
           <div className="columns wide">

@@ -4,7 +4,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import * as api from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { objectAddress } from '../../kinds/pages.tsx';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -44,7 +44,7 @@ function TestPanel({ realm, alias, edit }: { realm: string; alias: string; edit:
     <Panel
       title="Test the connection"
       lead="Connects, signs in there, and reads some people. Nothing is written."
-      actions={<AsCommand commands={() => ({ curl: curlOf(api.testDirectory, { realm, alias }) })} quiet />}
+      actions={<AsCommand commands={() => requestCommands(api.testDirectory, { realm, alias })} quiet />}
     >
       <div className="stack">
         <div className="row">
@@ -141,7 +141,7 @@ function SyncPanel({ realm, alias, isLive }: { realm: string; alias: string; isL
           ? 'People come with their first sign-in; a sync updates those who have come.'
           : 'Takes over all people that the filter finds. It goes on by itself if you leave.'
       }
-      actions={<AsCommand commands={() => ({ curl: curlOf(api.syncDirectory, { realm, alias }) })} quiet />}
+      actions={<AsCommand commands={() => requestCommands(api.syncDirectory, { realm, alias })} quiet />}
     >
       <div className="stack">
         <div className="row">

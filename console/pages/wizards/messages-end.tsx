@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { useRead, useWrite } from '../../api/queries.ts';
 import * as api from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { objectAddress } from '../../kinds/pages.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { inRealm } from '../../shell/addresses.ts';
@@ -70,7 +70,7 @@ export default function MessagesEnd({ realm, entry, row }: EndProps) {
               {test.isPending ? 'Sending…' : 'Send the test'}
             </Button>
             <AsCommand
-              commands={() => ({ curl: curlOf(api.testMessagingProvider, { realm, channel }, { to, driver }) })}
+              commands={() => requestCommands(api.testMessagingProvider, { realm, channel }, { to, driver })}
               quiet
             />
           </div>

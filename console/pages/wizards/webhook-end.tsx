@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
-import { curlOf } from '../../kinds/commands.ts';
+import { requestCommands } from '../../kinds/commands.ts';
 import { objectAddress } from '../../kinds/pages.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -67,7 +67,7 @@ function TestDelivery({ realm, id }: { realm: string; id: string }) {
     <Panel
       title="Send a test"
       lead="An event WEBHOOK_TEST to this address alone."
-      actions={<AsCommand commands={() => ({ curl: curlOf(api.testWebhook, { realm, id }) })} quiet />}
+      actions={<AsCommand commands={() => requestCommands(api.testWebhook, { realm, id })} quiet />}
     >
       <div className="stack">
         <div className="row">

@@ -28,6 +28,7 @@ import { type Carried, inTab } from './cookie.ts';
 import { createEnd } from './end.ts';
 import { createJudgeFor } from './enough.ts';
 import { type Answer, createFinish } from './finish.ts';
+import { createFirstStep } from './first-step.ts';
 import { csrfOf, digestOf, nextToken } from './forms.ts';
 import { createJudge, idOf, isPage, type NextStep, stepNamed } from './judge.ts';
 import { createLateness } from './late.ts';
@@ -271,18 +272,7 @@ export function createSignIns(deps: SignInDeps) {
       return storage.keep(reply, realm, held, { ...held.state, kept: {}, complaint: undefined, chosen: REGISTER });
     },
 
-    /** The first step of a sign-in under settings that need not be stored. Nothing is stored. */
-    async firstStep(request: FastifyRequest, input: BeginInput, policy: RealmSettingsDto): Promise<View> {
-      const state = begun(input, policy);
-      const visit = { request, realm: input.realm, policy };
-      const nextStep = await nextStepOf(visit, state);
-      const [page, beside, asks] = await Promise.all([
-        pageOf(visit, state, nextStep),
-        besideOf(visit, state, nextStep),
-        asksDevice(visit, state, nextStep),
-      ]);
-      return { state, settings: policy, nextStep, page, beside, asksDevice: asks, csrf: '', mark: undefined };
-    },
+    firstStep: createFirstStep({ ...runner, begun }),
 
     /** The page of a sign-in that this browser has begun for the same purpose. */
     async begunFor(request: FastifyRequest, realm: string, continueAt: string): Promise<string | undefined> {

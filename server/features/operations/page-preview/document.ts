@@ -1,15 +1,17 @@
 // The document of a previewed page: the layout of all pages with its style sheets inside, without any script, under a policy that
 // permits nothing else. It works as a file, and its forms lead nowhere.
-import { html, Html, languageForm, layout, type Page, themeCss } from '../../../http/pages.ts';
-import type { Brand } from '../../../http/pages.ts';
+
 import { pageStyle } from '../../../http/page-style.ts';
+import type { Brand } from '../../../http/pages.ts';
+import { Html, html, languageForm, layout, type Page, themeCss } from '../../../http/pages.ts';
 
 export type Scheme = 'light' | 'dark';
 
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; require-trusted-types-for 'script'";
 /** A media feature, and the parts of CSS that look like one and are none: comments and strings. */
-const SCHEME = /\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi;
+const SCHEME =
+  /\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi;
 
 /** The style sheet for readers of one scheme: conditions on the scheme are always true or never. */
 const inScheme = (css: string, scheme: Scheme | undefined): string =>

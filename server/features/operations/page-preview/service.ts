@@ -21,7 +21,7 @@ import { stepPage } from '../../authentication/sign-in/pages.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
 import type { Languages } from '../../configuration/message-texts/languages.ts';
 import { faultsOfTexts } from '../../configuration/message-texts/resource.ts';
-import { settingsFaults } from '../../configuration/settings/rules.ts';
+import { changeOf, settingsFaults } from '../../configuration/settings/rules.ts';
 import { agreementList, consentPage } from '../../people/consent/pages.ts';
 import { documentOf } from './document.ts';
 import { pictureOf } from './picture.ts';
@@ -83,18 +83,26 @@ export function createPagePreviews(deps: PagePreviewDeps) {
     ];
     const view = { profile: PERSON, isUnconfirmed: false, name, attributes: [], changes };
     const content = { body: profileSection(view, parts) };
-    return accountPage({ realm, settings: brand, profile: PERSON, current: 'profile', content, parts, said: undefined });
+    return accountPage({
+      realm,
+      settings: brand,
+      profile: PERSON,
+      current: 'profile',
+      content,
+      parts,
+      said: undefined,
+    });
   }
 
   return {
     /** @throws Problem `invalid-request` for branding and texts that could not be stored either */
     async preview(request: FastifyRequest, realm: string, input: PagePreviewInput): Promise<PagePreview> {
       const { page, branding = {}, texts, scheme, rightToLeft } = input;
-      const wanted = { ...(await settings.get(realm)), ...branding };
+      const { wanted, changes } = changeOf(await settings.get(realm), branding);
       const locale = input.locale ?? wanted.defaultLocale;
       const offered = offeredBy(wanted);
       const errors: FieldError[] = [
-        ...settingsFaults(wanted, { baseUrl, changed: Object.keys(branding) }).map(({ path, message }) => ({
+        ...settingsFaults(wanted, { baseUrl, changed: changes.map(({ field }) => field) }).map(({ path, message }) => ({
           path: `branding.${path}`,
           message,
         })),

@@ -1,0 +1,81 @@
+// Owns: each page says how realmctl and curl show the same, and, for configuration, how Git declares it.
+// Does not own: the commands of single changes (kinds.test.ts), realmctl itself (test/cli).
+// Implements: decisions "Console": whatever the console does, programs do too.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRealm } from '../../server/contract/realms.ts';
+import { putSettings } from '../../server/contract/settings.ts';
+import { launchBrowser } from '../support/chromium.ts';
+import { type ConsolePage, openConsole } from '../support/console.ts';
+import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const realm = 'acme';
+let server: TestServer;
+let browser: Browser;
+beforeAll(async () => {
+  server = await startTestServer({ env: withOperator });
+  browser = await launchBrowser();
+  await server.admin.call(createRealm, { body: { realm, displayName: 'Acme' } });
+  await server.admin.call(putSettings, { params: { realm }, body: { passwordMinLength: 14 } });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** The ways that the page's dialog has, and the text of the one that is shown. */
+async function commandsOf({ page }: ConsolePage, way?: string): Promise<{ ways: string[]; text: string }> {
+  await page.locator('main').getByRole('button', { name: 'As command' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'The same elsewhere' });
+  await dialog.getByRole('tab').first().waitFor();
+  if (way !== undefined) await dialog.getByRole('tab', { name: way }).click();
+  const [ways, text] = [await dialog.getByRole('tab').allInnerTexts(), await dialog.innerText()];
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  return { ways, text };
+}
+
+test('every page of the navigation has realmctl and curl', async () => {
+  const console = await openConsole({ server, browser });
+  const { page, open, close } = console;
+  await open(`/realms/${realm}`);
+  await page.locator('.nav a').first().waitFor();
+  const links = await page.locator('.nav a').all();
+  const addresses = await Promise.all(links.map((link) => link.getAttribute('href')));
+  expect(addresses.length).toBeGreaterThan(25);
+  const without: string[] = [];
+  for (const address of addresses) {
+    await page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
+    await page.locator('main h1').waitFor();
+    const { ways } = await commandsOf(console).catch((): { ways: string[] } => ({ ways: [] }));
+    if (!ways.includes('realmctl') || !ways.includes('curl')) without.push(`${address}: ${ways.join(' ')}`);
+  }
+  expect(without).toEqual([]);
+  await close();
+});
+
+test('settings are a manifest of what differs from a new realm’s', async () => {
+  const console = await openConsole({ server, browser });
+  for (const address of [`/realms/${realm}/settings`, `/realms/${realm}/look`]) {
+    await console.open(address);
+    const { text } = await commandsOf(console, 'Manifest');
+    expect(text).toContain('passwordMinLength: 14');
+    expect(text).toContain('displayName: Acme');
+    expect(text).not.toContain('accessTokenTtlSeconds');
+  }
+  await console.close();
+});
+
+test('a command of realmctl api does what the page says', async () => {
+  const console = await openConsole({ server, browser });
+  await console.open(`/realms/${realm}/agents?tab=review`);
+  const { text } = await commandsOf(console, 'realmctl');
+  expect(text).toMatch(/realmctl (get|api)/);
+  await console.open('/server');
+  const shown = (await commandsOf(console, 'realmctl')).text;
+  const [, method = '', path = ''] = /realmctl api (GET) (\S+)/.exec(shown) ?? [];
+  const ran = await realmctl(asOperator(server), ['api', method, path]);
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  await console.close();
+});
