@@ -24,11 +24,11 @@ export function curlOf({ method, path }: Callable, params: Row, body?: unknown, 
 }
 
 /** A request for both programs, where no other command of realmctl makes it. */
-export function requestCommands({ method, path }: Callable, params: Row, body?: unknown, query?: Row): Commands {
-  const asked = `realmctl api ${method} ${word(address(path, params, query))}`;
+export function requestCommands(route: Callable, params: Row, body?: unknown, query?: Row): Commands {
+  const asked = `realmctl api ${route.method} ${word(address(route.path, params, query))}`;
   return {
     realmctl: body === undefined ? asked : `${asked} -f - <<'END'\n${JSON.stringify(body, null, 2)}\nEND`,
-    curl: curlOf({ method, path }, params, body, query),
+    curl: curlOf(route, params, body, query),
   };
 }
 

@@ -1,6 +1,6 @@
 // Owns: each page says how realmctl and curl show the same, and, for configuration, how Git declares it.
 // Does not own: the commands of single changes (kinds.test.ts), realmctl itself (test/cli).
-// Implements: decisions "Console": whatever the console does, programs do too.
+// Implements: decisions "Console": programs can do all that the console does.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealm } from '../../server/contract/realms.ts';

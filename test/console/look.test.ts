@@ -1,7 +1,7 @@
 // Owns: look and texts: branding with its contrast, texts by language, messages with their preview.
 // Does not own: the pages and mails themselves (test/server/features).
 // Implements: decisions "Console": what is written is seen before it is saved, and nothing of it runs in the console.
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listMessageTemplates } from '../../server/contract/message-templates.ts';
 import { messageTexts } from '../../server/contract/message-texts.ts';
@@ -28,6 +28,12 @@ afterAll(async () => {
   await server?.stop();
 });
 
+/** Evaluates an expression about the page in the preview's frame: `root` is its html element, `title` the frame's. */
+const insideOf = (page: Page) => (expression: string) =>
+  page.evaluate(
+    `((frame) => frame && ((root, title) => ${expression})(frame.contentDocument.documentElement, frame.title))(document.querySelector('iframe'))`,
+  );
+
 test('branding: a pale colour is told of, and saved after the plan', async () => {
   const { page, open, heading, look, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}/look`);
@@ -42,18 +48,17 @@ test('branding: a pale colour is told of, and saved after the plan', async () =>
   await page.getByLabel('Primary colour: as hex').fill('#0a7c66');
   for (const view of ['Dark', 'Phone', 'Right to left']) await page.getByRole('button', { name: view }).click();
   expect(new URL(page.url()).search).toBe('?dark=1&phone=1&rtl=1');
-  const frame = page.frameLocator('iframe[title="Sign-in page in dark colours"]');
-  await frame.getByRole('heading', { name: 'Sign in', includeHidden: true }).waitFor();
-  const colour = () =>
-    frame
-      .locator('button')
-      .first()
-      .evaluate('(button) => getComputedStyle(button).backgroundColor');
-  await expect.poll(colour).toBe('rgb(10, 124, 102)');
-  expect(await frame.locator('html').getAttribute('dir')).toBe('rtl');
-  expect(
-    await frame.locator('html').evaluate('(root) => [root.clientWidth, getComputedStyle(root).colorScheme]'),
-  ).toEqual([390, 'dark']);
+  const inside = insideOf(page);
+  await expect.poll(() => inside('title')).toBe('Sign-in page in dark colours');
+  await expect
+    .poll(() => inside('getComputedStyle(root.querySelector("button")).backgroundColor'))
+    .toBe('rgb(10, 124, 102)');
+  expect(await inside('root.querySelector("h1").innerText')).toBe('Sign in');
+  expect(await inside('[root.dir, root.clientWidth, getComputedStyle(root).colorScheme]')).toEqual([
+    'rtl',
+    390,
+    'dark',
+  ]);
   await look('a page in the dark');
   await page.getByRole('button', { name: 'Review and save' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
@@ -195,31 +200,27 @@ test('two administrators at once: branding and texts are merged, and nothing is 
 test('the preview is the real page, with each page and language in the address, and nothing in it can be used', async () => {
   const { page, open, look, complaints, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}/look?page=account&locale=ar`);
-  const frame = page.frameLocator('iframe[title="Account page in light colours"]');
-  await frame.getByText('ada@example.com').waitFor();
-  expect(await frame.locator('html').getAttribute('dir')).toBe('rtl');
+  const inside = insideOf(page);
+  await expect.poll(() => inside('root.innerText')).toContain('ada@example.com');
+  expect(await inside('[title, root.lang, root.dir]')).toEqual(['Account page in light colours', 'ar', 'rtl']);
   await page.getByRole('textbox', { name: 'Custom CSS', exact: true }).click();
   await page.keyboard.insertText(
     '.card { border: 7px solid rgb(1, 2, 3) } </style><script>globalThis.hacked = 1</script>',
   );
   await page.getByLabel('Display name').fill('<img src=x onerror="globalThis.hacked=1">');
-  await expect.poll(() => frame.locator('.card').evaluate('(card) => getComputedStyle(card).borderTopWidth')).toBe('7px');
-  await frame.getByText('<img src=x').waitFor();
-  expect(await frame.locator('script, img').count()).toBe(0);
+  await expect.poll(() => inside('getComputedStyle(root.querySelector(".card")).borderTopWidth')).toBe('7px');
+  await expect.poll(() => inside('root.innerText')).toContain('<img src=x');
+  expect(await inside('root.querySelectorAll("script, img, [autofocus]").length')).toBe(0);
   expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
-  expect(await frame.locator('body').evaluate('(body) => [body.inert, body.ownerDocument.URL]')).toEqual([
-    true,
-    'about:blank',
-  ]);
+  expect(await inside('[root.ownerDocument.body.inert, root.ownerDocument.URL]')).toEqual([true, 'about:blank']);
   await page.getByRole('button', { name: 'Consent' }).click();
-  await page.frameLocator('iframe[title="Consent page in light colours"]').locator('[name=decision]').first().waitFor();
+  await expect.poll(() => inside('root.querySelectorAll("[name=decision]").length')).toBe(2);
   expect(new URL(page.url()).search).toBe('?page=consent&locale=ar');
   await look('the consent page');
   await open(`/realms/${realm}/look/texts?locale=de`);
-  const sign = page.frameLocator('iframe[title="Sign-in page in light colours"]');
-  await sign.locator('html[lang=de] h1').waitFor();
+  await expect.poll(() => inside('root.lang')).toBe('de');
   await page.getByLabel('Text of password.title', { exact: true }).fill('Noch nicht gespeichert');
-  await sign.getByText('Noch nicht gespeichert').waitFor();
+  await expect.poll(() => inside('root.querySelector("h1").innerText')).toBe('Noch nicht gespeichert');
   await look('texts with their page');
   expect(complaints()).toEqual([]);
   await close();

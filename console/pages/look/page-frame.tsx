@@ -3,7 +3,12 @@
 import { useEffect, useRef, useState } from 'react';
 import { inertDocument } from './inert-html.ts';
 
-const SIZES = { desktop: { width: 1100, height: 720 }, phone: { width: 390, height: 720 } } as const;
+const SIZES = {
+  desktop: { width: 760, height: 660 },
+  wide: { width: 1100, height: 720 },
+  phone: { width: 390, height: 720 },
+} as const;
+export type FrameSize = keyof typeof SIZES;
 
 /** Takes the focus of no page away, and loads nothing: pictures of other sites show their names. */
 function makeStill(body: HTMLElement): void {
@@ -36,11 +41,11 @@ function draw(frame: HTMLIFrameElement, html: string, height: number): number {
   return whole;
 }
 
-export function PageFrame({ html, name, isPhone }: { html: string; name: string; isPhone: boolean }) {
+export function PageFrame({ html, name, size }: { html: string; name: string; size: FrameSize }) {
   const place = useRef<HTMLDivElement>(null);
   const frame = useRef<HTMLIFrameElement>(null);
   const [scale, setScale] = useState(1);
-  const { width, height: lowest } = SIZES[isPhone ? 'phone' : 'desktop'];
+  const { width, height: lowest } = SIZES[size];
   const [height, setHeight] = useState<number>(lowest);
   useEffect(() => {
     const of = place.current;

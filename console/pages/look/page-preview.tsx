@@ -96,7 +96,7 @@ export function PagePreview({
       )}
       {rendered.error && <ProblemNote problem={rendered.error} />}
       {html !== undefined ? (
-        <PageFrame html={html} name={name} isPhone={view.isPhone} />
+        <PageFrame html={html} name={name} size={view.isPhone ? 'phone' : page === 'account' ? 'wide' : 'desktop'} />
       ) : (
         !rendered.error && <Loading lines={8} label="Rendering the page" />
       )}

@@ -62,7 +62,8 @@ test('the sign-in page is the real one with its flow, its links and its provider
     '--primary:#0a7c66',
     '.card { rotate: 1deg }',
     'Hello &lt;b&gt;you&lt;/b&gt;',
-    'The partner'])
+    'The partner',
+  ])
     expect(html).toContain(part);
   const { text: real } = await createPerson(server.baseUrl).open('/realms/acme/login?for=account');
   const fields = (of: string) => [...of.matchAll(/<(?:input|button)[^>]*? name="([^"]+)"/g)].map(([, name]) => name);
