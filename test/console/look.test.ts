@@ -51,7 +51,7 @@ test('branding: a pale colour is told of, and saved after the plan', async () =>
   const inside = insideOf(page);
   await expect.poll(() => inside('title')).toBe('Sign-in page in dark colours');
   await expect
-    .poll(() => inside('getComputedStyle(root.querySelector("button")).backgroundColor'))
+    .poll(() => inside('getComputedStyle(root.querySelector("button[value=next]")).backgroundColor'))
     .toBe('rgb(10, 124, 102)');
   expect(await inside('root.querySelector("h1").innerText')).toBe('Sign in');
   expect(await inside('[root.dir, root.clientWidth, getComputedStyle(root).colorScheme]')).toEqual([
