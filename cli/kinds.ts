@@ -56,6 +56,8 @@ export interface Definition<T extends object> {
    * written.
    */
   routes: { list: ReadRoute<T[]>; get?: ReadRoute<object> } & WriteRoutes;
+  /** The list over all parents; absent: the parent must be named. */
+  ofAny?: ReadRoute<T[]>;
   /** Merges a row with the one that continues it in a list of pages; undefined: they are two objects. */
   joined?(row: T, next: T): T | undefined;
   /** The path parameters of a single object, besides the realm; default: its id. */
@@ -82,6 +84,8 @@ export interface Kind {
   help: string;
   inRealm: boolean;
   of: string | undefined;
+  /** Whether the parent can be left out. */
+  ofAny: boolean;
   many: boolean;
   routes: WriteRoutes;
   /** Whether the server names the managers of the kind's objects (`?with=managedBy`). */
@@ -130,9 +134,10 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
 
   async function* all(scope: Scope, { q, ...filter }: Filter, limit = LARGEST_PAGE): AsyncGenerator<T> {
     const { connection, realm, signal } = scope;
-    const params = { realm, ...(await within(scope)) };
+    const everywhere = scope.of === undefined ? definition.ofAny : undefined;
+    const params = { realm, ...(everywhere ? {} : await within(scope)) };
     const query = { ...filter, limit: Math.min(limit, LARGEST_PAGE), ...(searches && { q }) };
-    const listed = allRows(connection.client, routes.list, { params, query, signal });
+    const listed = allRows(connection.client, everywhere ?? routes.list, { params, query, signal });
     for await (const row of definition.joined ? joined(listed, definition.joined) : listed)
       if (searches || matches(nameOf(row), q)) yield row;
   }
@@ -140,6 +145,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
   return {
     ...definition,
     of: definition.of,
+    ofAny: definition.ofAny !== undefined,
     many: definition.many ?? false,
     managed: isManaged(routes.list),
     // the wire's schema is the kind's own

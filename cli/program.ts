@@ -22,6 +22,7 @@ import { registerLogin } from './commands/login.ts';
 import { registerManagers } from './commands/managers.ts';
 import { registerSessions, registerUsers } from './commands/people.ts';
 import { registerPreview } from './commands/preview.ts';
+import { registerRetry } from './commands/retry.ts';
 import { registerSearch } from './commands/search.ts';
 import { registerStatistics } from './commands/statistics.ts';
 import { registerStatus } from './commands/status.ts';
@@ -66,6 +67,7 @@ const groups: [string, Register[]][] = [
       registerUsers,
       registerSessions,
       registerSync,
+      registerRetry,
     ],
   ],
   ['Everything else:', [registerApi, registerToken]],

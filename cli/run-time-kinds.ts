@@ -16,7 +16,7 @@ import {
 import { createScimToken, deleteScimToken, listScimTokens } from '../server/contract/scim-tokens.ts';
 import { endSession, listSessions } from '../server/contract/sessions.ts';
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../server/contract/users.ts';
-import { listDeliveries } from '../server/contract/webhooks.ts';
+import { listAllDeliveries, listDeliveries } from '../server/contract/webhooks.ts';
 import { list, party, text, time, yes } from './cells.ts';
 import { idIn } from './declared-kinds.ts';
 import { type Kind, kind } from './kinds.ts';
@@ -111,12 +111,13 @@ const unusedClients = kind({
 const deliveries = kind({
   plural: 'deliveries',
   singular: 'delivery',
-  help: 'what was sent to a webhook, newest first',
+  help: 'what was sent to a webhook, or to all, newest first',
   inRealm: true,
   of: 'webhook',
   many: true,
   parent: idIn('webhooks'),
   routes: { list: listDeliveries },
+  ofAny: listAllDeliveries,
   nameOf: ({ id }) => id,
   columns: [
     { head: 'TIME', cell: (d) => time(d.createdAt) },
@@ -125,6 +126,7 @@ const deliveries = kind({
     { head: 'TRIES', cell: (d) => String(d.attempts) },
     { head: 'ANSWER', cell: (d) => text(d.error) || String(d.responseStatus ?? '') },
     { head: 'LAST TRY', cell: (d) => time(d.lastAttemptAt), wide: true },
+    { head: 'WEBHOOK ID', cell: (d) => d.webhookId, wide: true },
     { head: 'ID', cell: (d) => d.id, wide: true },
   ],
 });

@@ -3,6 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { ManagedBy } from '../../server/contract/managed-by.ts';
+import { Message } from '../../server/contract/messages.ts';
+import { Delivery } from '../../server/contract/webhooks.ts';
 import { list as words } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { durationIn } from '../durations.ts';
@@ -13,6 +15,7 @@ import { type Format, formats, formattedView, outputOption, plain, print, type V
 import { users } from '../run-time-kinds.ts';
 
 export interface FilterOptions {
+  status?: string;
   /** Users: only those that failed sign-ins have locked. */
   locked?: true;
   user?: string;
@@ -47,12 +50,18 @@ export const registerGet: Register = (program, cli) => {
     'realmctl get user ana@example.com -r acme -o yaml',
     'realmctl get users -r acme --locked',
     'realmctl get deliveries audit -r acme --limit 0 -o json',
+    'realmctl get deliveries -r acme --status dead',
     'realmctl get events -r acme --type LOGIN_FAILURE --since 24h',
     "realmctl get clients -r acme -o jsonpath='{[*].clientId}'",
     'realmctl get sessions -r acme --watch',
     'realmctl get realms -o name | xargs -n1 realmctl rotate-keys --yes',
   );
 };
+
+const statesOf: ReadonlyMap<string, readonly string[]> = new Map([
+  ['deliveries', Delivery.shape.status.options],
+  ['messages', Message.shape.status.options],
+]);
 
 /** Adds the options of commands that list a kind. */
 export function addListing(command: Command, kind: Kind): Command {
@@ -67,6 +76,8 @@ export function addListing(command: Command, kind: Kind): Command {
   if (kind.plural === 'sessions')
     command.option('--user <name>', 'only those of this user').option('--client <client>', 'only those of this client');
   if (kind.plural === 'users') command.option('--locked', 'only those that failed sign-ins have locked');
+  const states = statesOf.get(kind.plural);
+  if (states) command.addOption(new Option('--status <status>', 'only these; dead: given up').choices(states));
   return kind.plural === 'events' ? addFilters(command) : command;
 }
 
@@ -88,7 +99,8 @@ export const addFilters = (command: Command): Command =>
 
 function register(get: Command, kind: Kind, cli: Cli): void {
   const command = get.command(kind.plural).alias(kind.singular).description(kind.help);
-  if (kind.of !== undefined) command.argument(`<${kind.of}>`, `the ${kind.of} that they belong to`);
+  if (kind.of !== undefined)
+    command.argument(kind.ofAny ? `[${kind.of}]` : `<${kind.of}>`, `the ${kind.of} that they belong to`);
   else command.argument('[name]', `only this ${kind.singular}`);
   addListing(command, kind);
   command.action(async (word: string | undefined, options: Options) => {
@@ -193,8 +205,8 @@ async function show(cli: Cli, kind: Kind, scope: Scope, options: Options): Promi
 export async function filterOf(scope: Scope, q: string | undefined, options: FilterOptions): Promise<Filter> {
   const { user, type, client, outcome, by: actor, on: subject, from: ipAddress, since: from, until: to } = options;
   const userId = user === undefined ? undefined : Reflect.get((await users.find(scope, user)).value, 'id');
-  const { locked } = options;
-  return { q, locked, userId, type, clientId: client, outcome, actor, subject, ipAddress, from, to };
+  const { locked, status } = options;
+  return { q, locked, status, userId, type, clientId: client, outcome, actor, subject, ipAddress, from, to };
 }
 
 function count(text: string): number {

@@ -66,6 +66,7 @@ import { membershipRoutes } from '../features/people/users/membership-routes.ts'
 import { createMemberships } from '../features/people/users/memberships.ts';
 import { userRoutes } from '../features/people/users/routes.ts';
 import { coverage, createUsers } from '../features/people/users/service.ts';
+import { logoutAgainRoutes } from '../features/protocol/logout/again.ts';
 import { createClientProvisioning } from '../features/protocol/registration/provisioning.ts';
 import { provisioningRoutes } from '../features/protocol/registration/routes.ts';
 import { type HttpOptions, openHttp } from '../http/fastify.ts';
@@ -174,6 +175,7 @@ function mountUsers(admin: FastifyInstance, deps: Operations): void {
   const { newPasswordFaults, setPassword } = credentials;
   userRoutes(admin, { ...deps, users: createUsers({ ...deps, newPasswordFaults, setPassword }) });
   sessionRoutes(admin, covering);
+  logoutAgainRoutes(admin, deps);
   enrolmentTokenRoutes(admin, covering);
   enrolmentLinkRoutes(admin, { ...covering, links: deps.enrolmentLinks });
   identityLinkRoutes(admin, covering);

@@ -1,7 +1,7 @@
 // The one event registry: audit, webhooks and SIEM share its names. `configuration` events raise the realm's revision.
 // server/events writes and delivers them. Specification section 6; decisions "Webhooks".
 import { z } from 'zod';
-import { EpochMs, EpochMsParameter, Id, InRealm, name, Page, RealmName } from './names.ts';
+import { ById, EpochMs, EpochMsParameter, Id, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
 import { type SectionEvent, sectionEvents } from './section-names.ts';
 
@@ -62,6 +62,7 @@ export const eventTypes = {
   DATA_EXPORTED: runtime,
   SESSION_ENDED: runtime,
   BACKCHANNEL_LOGOUT_FAILED: runtime,
+  BACKCHANNEL_LOGOUT_RETRIED: runtime,
   IMPERSONATION_STARTED: runtime,
   AUTHORIZATION_REFUSED: runtime,
   AUTHORIZATION_REQUEST_PUSHED: runtime,
@@ -90,6 +91,7 @@ export const eventTypes = {
   MESSAGE_QUEUED: runtime,
   MESSAGE_SUPPRESSED: runtime,
   MESSAGE_FAILED: runtime,
+  MESSAGE_RETRIED: runtime,
   PUSH_TOKEN_REGISTERED: runtime,
   PUSH_TOKEN_REMOVED: runtime,
   SECRETS_RESEALED: runtime,
@@ -225,6 +227,17 @@ export const listEvents = route({
     to: EpochMsParameter.optional().describe('Epoch milliseconds, exclusive'),
   }),
   response: z.array(Event),
+});
+
+export const getEvent = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/events/:id',
+  tag: 'events',
+  summary: 'Get one event of the audit log',
+  permission: 'events:read',
+  params: ById,
+  response: Event,
+  problems: ['not-found'],
 });
 
 export const listEventTypes = route({

@@ -22,6 +22,9 @@ export const Message = z
     createdAt: EpochMs,
     lastAttemptAt: EpochMs.nullable(),
     expiresAt: EpochMs.describe('After this it is not sent any more'),
+    retryable: z
+      .boolean()
+      .describe('Whether it was given up and can be sent again: what it says, such as a code, has not expired'),
   })
   .meta({ id: 'Message' });
 export type Message = z.infer<typeof Message>;
@@ -38,6 +41,21 @@ export const listMessages = route({
     userId: Id.optional(),
   }),
   response: z.array(Message),
+});
+
+export const retryMessage = route({
+  method: 'POST',
+  path: `${at}/messages/:id/retry`,
+  operationId: 'retryMessage',
+  tag,
+  summary: 'Send a message that was given up again, to the same recipient, with a new schedule of tries',
+  description:
+    'By the gateways as they are now. 409 `wrong-state`: the message was not given up, its device is gone, or it has expired, and with it its code or link.',
+  permission: 'messaging:write',
+  params: ById,
+  status: 202,
+  response: Message,
+  problems: ['not-found', 'wrong-state'],
 });
 
 export const testMessagingProvider = route({

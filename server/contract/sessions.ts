@@ -39,6 +39,29 @@ export const listSessions = route({
   response: z.array(Session),
 });
 
+export const RetriedLogout = z
+  .object({
+    eventId: Id.describe('The event of the failure'),
+    clientId: z.string(),
+    sessionId: z.string().describe('The session that has ended'),
+  })
+  .meta({ id: 'RetriedLogout' });
+export type RetriedLogout = z.infer<typeof RetriedLogout>;
+export const retryLogout = route({
+  method: 'POST',
+  path: '/admin/realms/:realm/logouts/:id/retry',
+  operationId: 'retryLogout',
+  tag: 'sessions',
+  summary: 'Tell an application again of a logout that the server gave up',
+  description:
+    'The id is that of the event `BACKCHANNEL_LOGOUT_FAILED`. The application gets a new logout token for the same session, with a new schedule of tries; one that has heard of the logout loses nothing by hearing of it again. 409 `wrong-state`: the application is gone or disabled, or has no back-channel address any more.',
+  permission: 'sessions:write',
+  params: ById,
+  status: 202,
+  response: RetriedLogout,
+  problems: ['not-found', 'wrong-state'],
+});
+
 export const ServiceAccountSession = z
   .object({
     clientId: z.string(),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { EventTypeName } from './events.ts';
 import { type InputOf, kind } from './kind.ts';
-import { ById, EpochMs, Id, name, Page, RealmName, text } from './names.ts';
+import { ById, EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 
 /** https only; the outbound guard decides at connection time whether the address is permitted. */
@@ -127,6 +127,9 @@ export const testWebhook = route({
   response: Delivery,
   problems: ['not-found'],
 });
+const Deliveries = Page.extend({
+  status: Delivery.shape.status.optional().describe('dead: given up'),
+});
 export const listDeliveries = route({
   method: 'GET',
   path: `${at}/:id/deliveries`,
@@ -134,9 +137,19 @@ export const listDeliveries = route({
   summary: 'List deliveries, newest first',
   permission: 'webhooks:read',
   params: ById,
-  query: Page,
+  query: Deliveries,
   response: z.array(Delivery),
   problems: ['not-found'],
+});
+export const listAllDeliveries = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/deliveries',
+  tag,
+  summary: 'List the deliveries of all subscriptions, newest first',
+  permission: 'webhooks:read',
+  params: InRealm,
+  query: Deliveries,
+  response: z.array(Delivery),
 });
 export const redeliver = route({
   method: 'POST',

@@ -28,12 +28,15 @@ export function decodeCursor(cursor: string | undefined, length: number): string
 export const notACursor = (): Problem =>
   new Problem('invalid-request', undefined, { errors: [{ path: 'cursor', message: 'is not a cursor of this list' }] });
 
-/** The cursor of a list that is ordered only by an id. */
-export function cursorId(cursor: string | undefined): string | undefined {
-  const [id] = decodeCursor(cursor, 1) ?? [];
-  if (id !== undefined && !isUuid(id)) throw notACursor();
-  return id;
+/** The cursor of a list that is ordered by several ids. */
+export function cursorIds(cursor: string | undefined, length: number): string[] | undefined {
+  const ids = decodeCursor(cursor, length);
+  if (ids && !ids.every(isUuid)) throw notACursor();
+  return ids;
 }
+
+/** The cursor of a list that is ordered only by an id. */
+export const cursorId = (cursor: string | undefined): string | undefined => cursorIds(cursor, 1)?.[0];
 
 const TimeCursor = z.tuple([z.coerce.number().int().min(0).max(8.64e15), z.uuid()]);
 

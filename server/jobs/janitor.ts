@@ -156,6 +156,19 @@ async function sweepSessions(sql: Sql, now: Date, progress: SweepProgress): Prom
   return total;
 }
 
+/** Deletes the content of messages that were given up and have expired: their codes and links serve no more. */
+async function forgetContents(sql: Sql, now: Date): Promise<void> {
+  for (let i = 0; i < BATCHES; i += 1) {
+    const [{ forgotten } = { forgotten: 0 }] = await sql<{ forgotten: number }>`
+      with gone as (
+        update message set content = null where ctid = any(array(
+          select ctid from message where status = 'dead' and content is not null and expires_at < ${now} limit ${BATCH}
+        )) and status = 'dead' returning 1
+      ) select count(*)::int as forgotten from gone`;
+    if (forgotten < BATCH) break;
+  }
+}
+
 /** Deletes expired rows. @returns their number */
 export async function sweep(
   sql: Sql,
@@ -176,6 +189,7 @@ export async function sweep(
     },
   ];
   await dropStagingBefore(sql, before(now, DAY_MS));
+  await forgetContents(sql, now);
   let total = 0;
   for (const { table, rows, batches } of doomed) {
     for (let i = 0; i < batches; i += 1) {

@@ -152,6 +152,9 @@ export async function oneOfEach(server: TestServer, realm: string): Promise<Ids>
     insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, status, created_at)
     values (${realm}, ${delivery}, ${webhook}, ${newId()}, 'ROLE_CREATED', '{}', 'dead', now())`;
   ids.webhooks = { id: webhook, deliveryId: delivery };
+  const [event] = await sql<{ id: string }>`select id from event where realm_id = ${realm} limit 1`;
+  ids.events = { id: String(event?.id) };
+  ids.logouts = { id: String(event?.id) };
   return ids;
 }
 

@@ -1,12 +1,14 @@
 // Events of one type, as an operation that failed.
-import { useRead } from '../../api/queries.ts';
-import { listEvents } from '../../generated/routes.ts';
+import { useRead, useWrite } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { listEvents, retryLogout } from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
-import { ButtonLink } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.ts';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, ProblemNote } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
 import { EventDetails } from '../audit/event-details.tsx';
 import { type AuditEvent, PartyName } from '../audit/party.tsx';
 import { PAGE_ROWS, Paged } from './paged.tsx';
@@ -26,6 +28,8 @@ export function Happened({
   empty: string;
 }) {
   const { get, set } = useFilters();
+  const may = useMay();
+  const again = useWrite(retryLogout);
   const cursor = get('cursor') || undefined;
   const events = useRead(
     listEvents,
@@ -51,6 +55,26 @@ export function Happened({
       ? []
       : [{ id: 'from', head: 'from', cell: ({ ipAddress }: AuditEvent) => <code>{ipAddress ?? 'unknown'}</code> }]),
     { id: 'at', head: 'when', cell: ({ occurredAt }) => <Time ms={occurredAt} /> },
+    ...(isLogout && may(realm, 'sessions:write')
+      ? [
+          {
+            id: 'again',
+            head: 'tell again',
+            cell: ({ id, clientId }: AuditEvent) => (
+              <Button
+                small
+                isDisabled={again.isPending}
+                aria-label={`Tell ${clientId ?? 'the application'} of the logout again`}
+                onPress={() =>
+                  again.mutate({ params: { realm, id } }, { onSuccess: () => say('The application is told again.') })
+                }
+              >
+                Try again
+              </Button>
+            ),
+          },
+        ]
+      : []),
   ];
   return (
     <div className="list">
@@ -63,6 +87,7 @@ export function Happened({
           {!isLogout && <ButtonLink to={inRealm(realm, 'workload-identity')}>Workload identities</ButtonLink>}
         </div>
       </div>
+      {again.error && <ProblemNote problem={again.error} />}
       <Paged
         label={isLogout ? 'Logouts that failed' : 'Refused workloads'}
         read={events}

@@ -1,16 +1,18 @@
 // Messages of the last 30 days: mails, text messages, pushes. Never what they say.
 import { Link } from 'wouter';
 import type { OutputOf } from '../../api/client.ts';
-import { useRead } from '../../api/queries.ts';
-import { listMessages } from '../../generated/routes.ts';
+import { useRead, useWrite } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { listMessages, retryMessage } from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { ButtonLink } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { useFilters } from '../../ui/filters.ts';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, ProblemNote } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
 import { LOOK_SECONDS, PAGE_ROWS, Paged } from './paged.tsx';
 
 type Message = OutputOf<typeof listMessages>[number];
@@ -50,6 +52,8 @@ const columnsIn = (realm: string): TableColumn<Message>[] => [
 ];
 
 export function Messages({ realm }: { realm: string }) {
+  const may = useMay();
+  const again = useWrite(retryMessage);
   const { get, set } = useFilters();
   const status = states.find((one) => one === get('status'));
   const cursor = get('cursor') || undefined;
@@ -61,8 +65,33 @@ export function Messages({ realm }: { realm: string }) {
     },
     { keep: true, everySeconds: LOOK_SECONDS },
   );
+  const columns: TableColumn<Message>[] = [
+    ...columnsIn(realm),
+    ...(may(realm, 'messaging:write')
+      ? [
+          {
+            id: 'again',
+            head: 'send again',
+            cell: ({ id, retryable, recipient, templateKey }: Message) =>
+              retryable && (
+                <Button
+                  small
+                  isDisabled={again.isPending}
+                  aria-label={`Send ${templateKey} to ${recipient} again`}
+                  onPress={() =>
+                    again.mutate({ params: { realm, id } }, { onSuccess: () => say('It is sent again, as it was.') })
+                  }
+                >
+                  Try again
+                </Button>
+              ),
+          },
+        ]
+      : []),
+  ];
   return (
     <div className="list">
+      {again.error && <ProblemNote problem={again.error} />}
       <div className="list-tools">
         <Select
           label="State"
@@ -79,12 +108,13 @@ export function Messages({ realm }: { realm: string }) {
       <Paged
         label="Messages"
         read={messages}
-        columns={columnsIn(realm)}
+        columns={columns}
         idOf={({ id }) => id}
         empty={
           <Empty icon="mail" title={status ? 'No message is in this state' : 'No message was sent in the last 30 days'}>
             <p>
-              The server sends a message again by itself until it expires; a user asks for a new one at the sign-in.
+              The server sends a message again by itself. One that was given up can be sent again here until it expires;
+              then the user asks for a new one at the sign-in.
             </p>
           </Empty>
         }

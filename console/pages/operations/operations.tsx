@@ -3,6 +3,7 @@ import type { Permission } from '../../../server/contract/permissions.ts';
 import { useMay } from '../../api/session.ts';
 import {
   getRealmHealth,
+  listAllDeliveries,
   listDeliveries,
   listDirectorySyncs,
   listEvents,
@@ -81,19 +82,25 @@ export default function Operations({ params: { realm } }: PageProps) {
   );
 }
 
+type Get = (name: string) => string;
+const statusOf = (get: Get) => (get('status') ? { status: get('status') } : {});
+const statusOption = (get: Get): string => (get('status') ? ` --status ${word(get('status'))}` : '');
+
 /** The same elsewhere. An object that is not chosen yet stands as a word of its own. */
 function commandsOf(tab: string | undefined, realm: string, get: (name: string) => string): Commands {
   const r = `-r ${word(realm)}`;
   switch (tab) {
     case 'deliveries':
       return {
-        realmctl: `realmctl get deliveries ${word(get('webhook') || 'WEBHOOK')} ${r}`,
-        curl: curlOf(listDeliveries, { realm, id: get('webhook') || 'WEBHOOK' }),
+        realmctl: `realmctl get deliveries ${r}${statusOption(get)}`,
+        curl: get('webhook')
+          ? curlOf(listDeliveries, { realm, id: get('webhook') }, undefined, statusOf(get))
+          : curlOf(listAllDeliveries, { realm }, undefined, statusOf(get)),
       };
     case 'messages':
       return {
-        realmctl: `realmctl get messages ${r}`,
-        curl: curlOf(listMessages, { realm }, undefined, get('status') ? { status: get('status') } : {}),
+        realmctl: `realmctl get messages ${r}${statusOption(get)}`,
+        curl: curlOf(listMessages, { realm }, undefined, statusOf(get)),
       };
     case 'provisioning':
       return requestCommands(listScimTargetObjects, { realm, id: get('target') || 'TARGET' });

@@ -77,7 +77,7 @@ export function messageJob({
 
   return job({
     ...messageTerms,
-    async run({ realm, id, attempt }) {
+    async run({ realm, id, attempt, done }) {
       const row = await store.sendableMessage(sql, realm, id);
       if (!row || row.attempts >= attempt || row.status === 'sent' || row.status === 'dead') return;
       if (!row.content) {
@@ -86,7 +86,8 @@ export function messageJob({
       }
       const content = Content.parse(JSON.parse(seal.open(row.content, contentContext(realm, id)).toString()));
       const sent = await tryOnce(realm, row, content, attempt);
-      const settled = { attempt, error: sent.ok ? null : sent.words, at: now() };
+      const gone = !sent.ok && sent.gone;
+      const settled = { attempt, error: sent.ok ? null : sent.words, at: now(), gone };
       if (sent.ok) {
         const [first] = await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'sent' });
         if (first) tried(realm, row.channel, 'sent');
@@ -98,7 +99,8 @@ export function messageJob({
         const [first] = await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status });
         if (first) tried(realm, channel, 'retried');
       };
-      await retry({ realm, id, channel, attempt }, settle, {
+      await retry({ realm, id, channel, attempt, done }, settle, {
+        done,
         final: !sent.again,
         notBeforeSeconds: sent.afterSeconds ?? 0,
         isOfUse: (seconds) => now().getTime() + seconds * 1000 < row.expires_at.getTime(),

@@ -8,6 +8,8 @@ const MessageJob = z.object({
   /** '': an older server enqueued the job. */
   channel: z.string().default(''),
   attempt: z.int().default(1),
+  /** The number of tries before an administrator sent the message again; the schedule starts again after them. */
+  done: z.int().default(0),
 });
 
 export const messageTerms = {

@@ -6,6 +6,7 @@ import type { Sql } from '../../../db/sql.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
 import { cursorId, page } from '../../../http/paging.ts';
+import type { createAgain } from './again.ts';
 import type { Gateways } from './gateways.ts';
 import type { createPreview } from './preview.ts';
 import type { PushTokens } from './push-tokens.ts';
@@ -16,9 +17,11 @@ export interface MessagingRoutes {
   preview: ReturnType<typeof createPreview>;
   gateways: Gateways;
   pushTokens: PushTokens;
+  again: ReturnType<typeof createAgain>;
+  now: () => Date;
 }
 
-const toWire = (row: store.MessageRow): api.Message => ({
+const toWire = (row: store.MessageRow, now: Date): api.Message => ({
   id: row.id,
   channel: row.channel,
   templateKey: row.template_key,
@@ -30,16 +33,21 @@ const toWire = (row: store.MessageRow): api.Message => ({
   createdAt: row.created_at.getTime(),
   lastAttemptAt: row.last_attempt_at?.getTime() ?? null,
   expiresAt: row.expires_at.getTime(),
+  retryable: row.kept && row.expires_at > now,
 });
 
-export function messagingRoutes(app: FastifyInstance, { sql, preview, gateways, pushTokens }: MessagingRoutes): void {
+export function messagingRoutes(
+  app: FastifyInstance,
+  { sql, preview, gateways, pushTokens, again, now }: MessagingRoutes,
+): void {
   bind(app, previewMessageTemplate, ({ params, body }) => preview(params.realm, body));
   bind(app, api.testMessagingProvider, ({ params, body }) => gateways.test(params.realm, params.channel, body));
   bind(app, api.listMessages, async ({ params, query, request, reply }) => {
     const { cursor, limit, ...filter } = query;
     const rows = await store.messagesOf(sql, params.realm, { ...filter, after: cursorId(cursor), limit: limit + 1 });
-    return page({ request, reply }, rows, limit, ({ id }) => [id]).map(toWire);
+    return page({ request, reply }, rows, limit, ({ id }) => [id]).map((row) => toWire(row, now()));
   });
+  bind(app, api.retryMessage, async ({ by, params }) => toWire(await again(by, params.realm, params.id), now()));
   bind(app, api.listPushTokens, async ({ params, query, request, reply }) => {
     const { cursor, limit, userId } = query;
     const rows = await pushTokens.list(params.realm, { after: cursorId(cursor), limit: limit + 1, userId });

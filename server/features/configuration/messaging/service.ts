@@ -11,6 +11,7 @@ import { createRateLimit } from '../../../domain/rate-limit.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import type { Queue } from '../../../jobs/queue.ts';
 import type { SettingsService } from '../settings/service.ts';
+import { createAgain } from './again.ts';
 import { type MessageJobDeps, messageJob } from './delivery.ts';
 import type { MessageDriver } from './driver.ts';
 import { apnsDriver } from './drivers/apns.ts';
@@ -61,12 +62,13 @@ export function createMessaging(deps: MessagingDeps) {
   const tests = createRateLimit({ limit: TESTS_A_MINUTE, now });
   const gateways = createGateways({ sql, seal, drivers, tests, now, newId });
   const texts = createTexts({ settings });
+  const enqueueMessages = (on: Sql, messages: readonly object[]) => enqueue(on, MESSAGE_JOB, messages);
   const send = createSend({
     seal,
     settings,
     texts,
     limits: createLimits({ seal, now, newId }),
-    enqueue: (on, messages) => enqueue(on, MESSAGE_JOB, messages),
+    enqueue: enqueueMessages,
     warn,
     now,
     newId,
@@ -87,7 +89,8 @@ export function createMessaging(deps: MessagingDeps) {
     pushTokens,
     job: messageJob({ sql, realmSql, transact, seal, gateways, tried, enqueue, now, retryDelaysSeconds }),
     mount(admin: FastifyInstance) {
-      messagingRoutes(admin, { sql, preview: createPreview({ sql, texts }), gateways, pushTokens });
+      const again = createAgain({ sql, transact, now, enqueue: enqueueMessages });
+      messagingRoutes(admin, { sql, preview: createPreview({ sql, texts }), gateways, pushTokens, again, now });
     },
     close: gateways.close,
   };

@@ -59,7 +59,11 @@ export interface MessageRow {
   created_at: Date;
   last_attempt_at: Date | null;
   expires_at: Date;
+  /** Whether it was given up with its content kept; also of one that has expired since. */
+  kept: boolean;
 }
+const messageColumns = fragment`id, channel, template_key, user_id, recipient, status, attempts, error, created_at, last_attempt_at, expires_at,
+    status = 'dead' and content is not null as kept`;
 export interface NewMessage {
   id: string;
   channel: Channel;
@@ -89,16 +93,33 @@ export const messagesOf = (
     userId,
   }: { after?: string | undefined; limit: number; status?: string | undefined; userId?: string | undefined },
 ) => sql<MessageRow>`
-  select id, channel, template_key, user_id, recipient, status, attempts, error, created_at, last_attempt_at, expires_at
+  select ${messageColumns}
   from message where realm_id = ${realm} and (${after ?? null}::uuid is null or id < ${after ?? null})
     and (${status ?? null}::text is null or status = ${status ?? null})
     and (${userId ?? null}::uuid is null or user_id = ${userId ?? null})
     and (content is not null or status in ('sent', 'dead'))
   order by id desc limit ${limit}`;
 
+/** A message of the list. */
+export async function messageOf(sql: Sql, realm: string, id: string): Promise<MessageRow | undefined> {
+  const [row] = await sql<MessageRow>`
+    select ${messageColumns}
+    from message where realm_id = ${realm} and id = ${id} and (content is not null or status in ('sent', 'dead'))`;
+  return row;
+}
+
+/** Sets a message that was given up back to pending, unless it has expired or its content is deleted. */
+export async function reopen(sql: Sql, realm: string, id: string, now: Date): Promise<MessageRow | undefined> {
+  const [row] = await sql<MessageRow>`
+    update message set status = 'pending'
+    where realm_id = ${realm} and id = ${id} and status = 'dead' and content is not null and expires_at > ${now}
+    returning ${messageColumns}`;
+  return row;
+}
+
 export async function sendableMessage(sql: Sql, realm: string, id: string) {
   const [row] = await sql<MessageRow & { content: Buffer | null }>`
-    select id, channel, template_key, user_id, recipient, status, attempts, error, content, created_at, last_attempt_at, expires_at
+    select ${messageColumns}, content
     from message where realm_id = ${realm} and id = ${id}`;
   return row;
 }
@@ -108,14 +129,22 @@ export interface Outcome {
   attempt: number;
   error: string | null;
   at: Date;
+  /** The device that it goes to no longer exists. */
+  gone?: boolean | undefined;
 }
 /**
- * Stores the outcome of a try. Only a message that will be tried again keeps its content. No row returned: a later try
- * has stored its outcome already, or the message was deleted with a user that it names.
+ * Stores the outcome of a try. A message that was not sent keeps its content until it expires: it is tried again, or an
+ * administrator sends it again; the janitor deletes the content of one that has expired since. No row returned: a later
+ * try has stored its outcome already, or the message was deleted with a user that it names.
  */
-export const recordOutcome = (sql: Sql, realm: string, id: string, { status, attempt, error, at }: Outcome) => sql`
+export const recordOutcome = (
+  sql: Sql,
+  realm: string,
+  id: string,
+  { status, attempt, error, at, gone = false }: Outcome,
+) => sql`
   update message set status = ${status}, attempts = ${attempt}, error = ${error}, last_attempt_at = ${at},
-    content = case when ${status} = 'retrying' then content end
+    content = case when ${status} = 'retrying' or (${status} = 'dead' and not ${gone}::boolean and expires_at > ${at}) then content end
   where realm_id = ${realm} and id = ${id} and attempts < ${attempt} returning id`;
 export const drop = (sql: Sql, realm: string, id: string) =>
   sql`delete from message where realm_id = ${realm} and id = ${id}`;

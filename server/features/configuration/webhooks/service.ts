@@ -48,10 +48,19 @@ export function createWebhooks({ sql, transact, newId, enqueue }: WebhooksDeps) 
   });
 
   return {
-    async deliveries(realm: string, id: string, after: string | undefined, limit: number): Promise<Delivery[]> {
+    async deliveries(
+      realm: string,
+      id: string,
+      after: string | undefined,
+      limit: number,
+      status?: Delivery['status'],
+    ): Promise<Delivery[]> {
       if (!(await store.webhookName(sql, realm, id))) throw missing();
-      return (await store.deliveries(sql, realm, id, after, limit)).map(toDelivery);
+      return (await store.deliveries(sql, realm, id, after, limit, status)).map(toDelivery);
     },
+
+    allDeliveries: async (realm: string, asked: Parameters<typeof store.allDeliveries>[2]): Promise<Delivery[]> =>
+      (await store.allDeliveries(sql, realm, asked)).map(toDelivery),
 
     /** Sends the delivery again, with the same id and body and a new schedule of tries. */
     redeliver: (by: By, realm: string, id: string, deliveryId: string): Promise<Delivery> =>

@@ -1,5 +1,6 @@
 // SQL of deliveries; resource.ts has subscriptions.
-import type { Sql } from '../../../db/sql.ts';
+import type { Delivery } from '../../../contract/webhooks.ts';
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 
 export interface WebhookName {
   id: string;
@@ -23,6 +24,14 @@ export async function webhookName(sql: Sql, realm: string, id: string): Promise<
   return row;
 }
 
+/** Literal text in the statement: the partial index of deliveries that did not arrive serves no statement with a parameter here. */
+const withStatus: Record<Delivery['status'], Fragment> = {
+  pending: fragment`and status = 'pending'`,
+  retrying: fragment`and status = 'retrying'`,
+  dead: fragment`and status = 'dead'`,
+  succeeded: fragment`and status = 'succeeded'`,
+};
+
 /** Newest first; `after` is the event id of the last delivery on the previous page. */
 export const deliveries = (
   sql: Sql,
@@ -30,11 +39,35 @@ export const deliveries = (
   webhookId: string,
   after: string | undefined,
   limit: number,
+  status?: Delivery['status'],
 ) => sql<DeliveryRow>`
   select id, webhook_id, event_id, event_type, status, attempts, response_status, error, created_at, last_attempt_at
   from webhook_delivery
   where realm_id = ${realm} and webhook_id = ${webhookId} and (${after ?? null}::uuid is null or event_id < ${after ?? null})
+    ${status === undefined ? fragment`` : withStatus[status]}
   order by event_id desc limit ${limit}`;
+
+/** The last delivery on the previous page: several webhooks have a delivery of an event. */
+export interface DeliveryPlace {
+  eventId: string;
+  webhookId: string;
+}
+/** Of all webhooks, newest first. */
+export const allDeliveries = (
+  sql: Sql,
+  realm: string,
+  {
+    after,
+    limit,
+    status,
+  }: { after: DeliveryPlace | undefined; limit: number; status: Delivery['status'] | undefined },
+) => sql<DeliveryRow>`
+  select id, webhook_id, event_id, event_type, status, attempts, response_status, error, created_at, last_attempt_at
+  from webhook_delivery
+  where realm_id = ${realm}
+    ${after === undefined ? fragment`` : fragment`and (event_id, webhook_id) < (${after.eventId}::uuid, ${after.webhookId}::uuid)`}
+    ${status === undefined ? fragment`` : withStatus[status]}
+  order by event_id desc, webhook_id desc limit ${limit}`;
 
 export async function deliveryOf(sql: Sql, realm: string, webhookId: string, eventId: string) {
   const [row] = await sql<DeliveryRow>`

@@ -1,9 +1,10 @@
-// Owns: querying the audit log, listing the event types, checking the log's chain.
+// Owns: querying the audit log, one event, listing the event types, checking the log's chain.
 // Does not own: the registry (contract/events.ts), writing the log (events/outbox.ts), forwarding.
 // Implements: specification 6.1, 4.2 (GET /events); decisions "Webhooks" (GET /events/types).
 import type { FastifyInstance } from 'fastify';
 import {
   EventTypeName,
+  getEvent,
   isAdminWrite,
   listEvents,
   listEventTypes,
@@ -53,6 +54,11 @@ export function eventRoutes(app: FastifyInstance, { sql, seal }: { sql: Sql; sea
     });
     const keyOf = ({ id }: { id: string }) => [id];
     return page({ request, reply }, rows.map(eventOf), query.limit, keyOf, until === undefined ? undefined : [until]);
+  });
+  bind(app, getEvent, async ({ params }) => {
+    const row = await store.event(sql, params.realm, params.id);
+    if (!row) throw new Problem('not-found', 'There is no such event, or age has deleted it');
+    return eventOf(row);
   });
   bind(app, verify, ({ params, query }) => verifyEvents(sql, seal, params.realm, query));
   bind(app, listEventTypes, async () => [...EventTypeName.options]);

@@ -111,6 +111,13 @@ async function filtersOf(sql: Sql, realm: string, filter: EventFilter): Promise<
   ];
 }
 
+const columns = fragment`realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data`;
+
+export async function event(sql: Sql, realm: string, id: string): Promise<EventRow | undefined> {
+  const [row] = await sql<EventRow>`select ${columns} from event where realm_id = ${realm} and id = ${id}`;
+  return row;
+}
+
 /**
  * The events, newest first; `before`: the last id of the previous page.
  * @returns with `until` if the search stopped before it had a page: there may be older events than this id
@@ -126,7 +133,6 @@ export async function listEvents(
   const range = fragment`${lowest === undefined ? fragment`true` : fragment`id >= ${lowest}::uuid`}
     and ${to === undefined ? fragment`true` : fragment`id < ${leastIdAt(later(to, CLOCKS_MS))}::uuid`}`;
   const filters = await filtersOf(sql, realm, filter);
-  const columns = fragment`realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data`;
   const only = filters.length === 0 ? fragment`true` : filters.length === 1 ? indexed(filters[0]) : undefined;
   if (only) {
     const rows = await sql<EventRow>`

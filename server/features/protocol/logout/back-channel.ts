@@ -13,7 +13,7 @@ import { createRetries, type Enqueue } from '../../../jobs/retries.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 
-const LOGOUT_JOB = 'backchannel-logout';
+export const LOGOUT_JOB = 'backchannel-logout';
 
 const EndedSession = z.object({
   realm: z.string(),
