@@ -6,7 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, createClientSecret } from '../../server/contract/clients.ts';
 import { listKeys } from '../../server/contract/keys.ts';
 import { createRealm } from '../../server/contract/realms.ts';
-import { createWebhook, listDeliveries } from '../../server/contract/webhooks.ts';
+import { createWebhook, deleteWebhook, listDeliveries } from '../../server/contract/webhooks.ts';
+import { newId } from '../../server/crypto/ids.ts';
+import { sqlOver } from '../../server/db/sql.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
 import { consoleAdministrator } from '../support/console-administrators.ts';
@@ -73,6 +75,69 @@ test('a test event is sent to a webhook, and its delivery is shown', async () =>
   const sent = (await server.admin.call(listDeliveries, { params: { realm, id: webhook } })).body;
   expect(sent).toHaveLength(1);
   expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+  await close();
+});
+
+test('deliveries of all webhooks are chosen by state, and one that was given up is tried again', async () => {
+  const { body: other } = await server.admin.call(createWebhook, {
+    params,
+    body: { name: 'other', url: 'https://hooks.invalid/other', eventTypes: 'LOGOUT', enabled: false },
+  });
+  const sql = sqlOver(server.pool);
+  await sql`
+    insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, status, attempts, created_at)
+    values (${realm}, ${newId()}, ${other?.id}, ${newId()}, 'LOGOUT', '{}', 'dead', 10, now())`;
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/operations?tab=deliveries&status=dead`);
+  const row = page.getByRole('row').filter({ hasText: /LOGOUT/ });
+  await row.getByRole('link', { name: 'other' }).waitFor();
+  await look('deliveries that were given up');
+  await row.getByRole('button', { name: 'Send LOGOUT again' }).click();
+  await page.getByText('It is sent again, with the same id.').waitFor();
+  await page.getByRole('button', { name: 'State' }).click();
+  await page.getByRole('option', { name: 'Arrived' }).click();
+  await page.waitForURL(/status=succeeded/);
+  await close();
+  await server.admin.call(deleteWebhook, { params: { realm, id: other?.id ?? '' } });
+});
+
+test('a message that was given up is tried again until it expires', async () => {
+  const sql = sqlOver(server.pool);
+  const [kept, expired] = [newId(), newId()];
+  for (const [id, after] of [
+    [kept, '1 hour'],
+    [expired, '-1 hour'],
+  ] as const)
+    await sql`
+      insert into message (realm_id, id, channel, template_key, recipient, status, attempts, error, content, expires_at, created_at)
+      values (${realm}, ${id}, 'EMAIL', 'otp-email', ${HOSTILE}, 'dead', 3, '503 down', 'x', now() + ${after}::interval, now())`;
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/operations?tab=messages&status=dead`);
+  await page.getByRole('row').nth(2).waitFor();
+  expect(await page.getByRole('button', { name: /^Send otp-email/ }).count()).toBe(1);
+  await look('messages that were given up');
+  await page.getByRole('button', { name: /^Send otp-email/ }).click();
+  await page.getByText('It is sent again, as it was.').waitFor();
+  expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+  await close();
+  await sql`delete from message where realm_id = ${realm}`;
+});
+
+test('a logout that was given up is told again', async () => {
+  await server.admin.call(createClient, {
+    params,
+    body: { clientId: 'told', tokenEndpointAuthMethod: 'none', backchannelLogoutUri: 'https://told.invalid/out' },
+  });
+  await sqlOver(server.pool)`
+    insert into event (realm_id, id, type, occurred_at, client_id, outcome, data)
+    values (${realm}, ${newId()}, 'BACKCHANNEL_LOGOUT_FAILED', now(), 'told', 'failure',
+      ${JSON.stringify({ sessionId: newId(), reason: 'answered 503' })}::jsonb)`;
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/operations?tab=logouts`);
+  await page.getByText('answered 503').waitFor();
+  await look('logouts that were given up');
+  await page.getByRole('button', { name: 'Tell told of the logout again' }).click();
+  await page.getByText('The application is told again.').waitFor();
   await close();
 });
 

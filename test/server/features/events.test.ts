@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProblem } from '../../../server/contract/client.ts';
 import { createClient, deleteClient } from '../../../server/contract/clients.ts';
-import { EventTypeName, listEvents, listEventTypes } from '../../../server/contract/events.ts';
+import { EventTypeName, getEvent, listEvents, listEventTypes } from '../../../server/contract/events.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { leastIdAt, newId } from '../../../server/crypto/ids.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
+import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const params = { realm: 'events' };
@@ -44,6 +45,16 @@ test('what happened is there at once, newest first, with who did it from where',
   });
   const ids = (await list({})).body?.map((event) => event.id) ?? [];
   expect(ids).toEqual([...ids].sort().reverse());
+});
+
+test('one event is read by its id, in its own realm alone', async () => {
+  const [event] = (await list({ limit: 1 })).body ?? [];
+  const at = (id: string, realm = params.realm) => ({ params: { realm, id } });
+  expect((await server.admin.call(getEvent, at(event?.id ?? ''))).body).toEqual(event);
+  await expect(server.admin.call(getEvent, at(event?.id ?? '', 'master'))).rejects.toMatchObject({ status: 404 });
+  await expect(server.admin.call(getEvent, at(newId()))).rejects.toMatchObject({ status: 404 });
+  const other = await administrator(server, { target: params.realm, permissions: ['users:read'] });
+  await expect(other.call(getEvent, at(event?.id ?? ''))).rejects.toMatchObject({ status: 403 });
 });
 
 test('a client that acts for itself is found by its name and by its UUID, after its deletion too', async () => {

@@ -2,12 +2,14 @@
 // and in the browser that signs out (Front-Channel Logout).
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../../server/contract/clients.ts';
+import { createClient, listClients, putClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { eraseUser } from '../../../server/contract/gdpr.ts';
 import { createInitialAccessToken, putProvisioning } from '../../../server/contract/provisioning.ts';
-import { endSession, listSessions } from '../../../server/contract/sessions.ts';
+import { endSession, listSessions, retryLogout } from '../../../server/contract/sessions.ts';
 import { listUsers, setPassword } from '../../../server/contract/users.ts';
+import { newId } from '../../../server/crypto/ids.ts';
+import { administrator } from '../../support/administrators.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn } from '../../support/clients.ts';
 import { createPerson, type Person } from '../../support/person.ts';
@@ -154,6 +156,56 @@ describe('by the back channel', () => {
       data: { sessionId: second.sid, reason: 'answered 400' },
     });
     expect(heard(second.sid).length).toBe(2);
+  });
+
+  test('one that was given up is told again by the id of its event, with its own session and user', async () => {
+    const failures = async () =>
+      (await server.admin.call(listEvents, { params, query: { type: 'BACKCHANNEL_LOGOUT_FAILED' } })).body ?? [];
+    const { person, sid, sub, hint } = await inSession('shop');
+    receiver.answer = () => ({ status: 503 });
+    await person.open(logoutPath({ id_token_hint: hint }));
+    const failed = async () => (await failures()).filter(({ data }) => data.sessionId === sid);
+    await expect.poll(async () => (await failed()).length).toBe(1);
+    receiver.received.length = 0;
+    receiver.answer = () => ({});
+    const [{ id } = { id: '' }] = await failed();
+    const at = (event: string, realm = REALM) => ({ params: { realm, id: event } });
+    const { status, body } = await server.admin.call(retryLogout, at(id));
+    expect([status, body]).toEqual([202, { eventId: id, clientId: 'shop', sessionId: sid }]);
+    expect(await claimsOf(sid, 'shop')).toMatchObject({ sub, sid });
+    expect(await failed()).toHaveLength(1);
+    const { body: told } = await server.admin.call(listEvents, {
+      params,
+      query: { type: 'BACKCHANNEL_LOGOUT_RETRIED' },
+    });
+    expect(told).toMatchObject([{ clientId: 'shop', actor: { name: 'admin' }, data: { sessionId: sid, eventId: id } }]);
+    // an event of another type, of another realm, and of nobody
+    await expect(server.admin.call(retryLogout, at(told?.[0]?.id ?? ''))).rejects.toMatchObject({ status: 404 });
+    await expect(server.admin.call(retryLogout, at(id, 'master'))).rejects.toMatchObject({ status: 404 });
+    await expect(server.admin.call(retryLogout, at(newId()))).rejects.toMatchObject({ status: 404 });
+    const reader = await administrator(server, { target: REALM, permissions: ['sessions:read', 'events:read'] });
+    await expect(reader.call(retryLogout, at(id))).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('an application without a back-channel address is told of nothing', async () => {
+    await makeRelyingParty(server, 'short-lived', { backchannelLogoutUri: `${receiver.url}/short-lived` });
+    const { person, sid, hint } = await inSession('short-lived');
+    receiver.answer = () => ({ status: 503 });
+    await person.open(logoutPath({ id_token_hint: hint }));
+    const query = { type: 'BACKCHANNEL_LOGOUT_FAILED', clientId: 'short-lived' };
+    const failed = async () => (await server.admin.call(listEvents, { params, query })).body ?? [];
+    await expect.poll(async () => (await failed()).length).toBe(1);
+    const { body: clients } = await server.admin.call(listClients, { params, query: { q: 'short-lived' } });
+    await server.admin.call(putClient, {
+      params: { ...params, id: clients![0]!.id },
+      body: { clientId: 'short-lived', backchannelLogoutUri: null },
+    });
+    const [{ id } = { id: '' }] = await failed();
+    await expect(server.admin.call(retryLogout, { params: { ...params, id } })).rejects.toMatchObject({
+      status: 409,
+      problem: { type: 'urn:svc:problem:wrong-state' },
+    });
+    expect(sid).not.toBe('');
   });
 });
 

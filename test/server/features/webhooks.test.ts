@@ -202,6 +202,53 @@ describe('its deliveries', () => {
     expect(await problem(server.admin.call(api.listDeliveries, forged))).toMatchObject({ status: 400 });
   });
 
+  test('of all webhooks are one list, by status and page by page', async () => {
+    const realm = 'several';
+    const { admin } = server;
+    await admin.call(createRealm, { body: { realm } });
+    const several = { params: { realm } };
+    const [one = '', two = ''] = await Promise.all(
+      ['one', 'two'].map(async (name) => (await admin.call(api.createWebhook, { ...several, body: input(name) })).body!.id),
+    );
+    receiver.answer = ({ url }) => ({ status: url === '/one' ? 500 : 200 });
+    for (const id of [one, two, one]) await admin.call(api.testWebhook, at(id, realm));
+    const list = async (query: object) => (await admin.call(api.listAllDeliveries, { ...several, query })).body ?? [];
+    await expect.poll(async () => (await list({ status: 'dead' })).length).toBe(2);
+    const all = await list({});
+    expect(all.map(({ webhookId }) => webhookId)).toEqual([one, two, one]);
+    expect((await list({ status: 'succeeded' })).map(({ webhookId }) => webhookId)).toEqual([two]);
+    expect(await list({ status: 'pending' })).toEqual([]);
+    const ofOne = await admin.call(api.listDeliveries, { ...at(two, realm), query: { status: 'dead' } });
+    expect(ofOne.body).toEqual([]);
+    const first = await admin.call(api.listAllDeliveries, { ...several, query: { limit: 2 } });
+    const cursor = first.nextCursor ?? '';
+    const rest = await admin.call(api.listAllDeliveries, { ...several, query: { limit: 2, cursor } });
+    expect([...first.body!, ...rest.body!].map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    const forged = { ...several, query: { cursor: Buffer.from('["x","y"]').toString('base64url') } };
+    expect(await problem(admin.call(api.listAllDeliveries, forged))).toMatchObject({ status: 400 });
+    const stranger = await administrator(server, { target: realm, permissions: ['events:read'] });
+    expect(await problem(stranger.call(api.listAllDeliveries, several))).toMatchObject({ status: 403 });
+  });
+
+  test('of one event to several webhooks are all on the pages', async () => {
+    const realm = 'same-event';
+    const { admin } = server;
+    await admin.call(createRealm, { body: { realm } });
+    const several = { params: { realm } };
+    const wanted = { eventTypes: 'WEBHOOK_CREATED' };
+    for (const name of ['a', 'b', 'c']) await admin.call(api.createWebhook, { ...several, body: input(name, wanted) });
+    const ids: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const query = { limit: 1, ...(cursor !== '' && { cursor }) };
+      const { body, nextCursor } = await admin.call(api.listAllDeliveries, { ...several, query });
+      ids.push(...(body ?? []).map(({ id }) => id));
+      cursor = nextCursor;
+    }
+    const all = await admin.call(api.listAllDeliveries, several);
+    expect(ids.length).toBeGreaterThan(2);
+    expect(ids).toEqual(all.body?.map(({ id }) => id));
+  });
+
   test('say how it went, and are sent again with the same id', async () => {
     const { id } = await create('again');
     receiver.answer = () => ({ status: 500 });
