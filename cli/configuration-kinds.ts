@@ -10,10 +10,16 @@ import { endHold, type HeldThing, listHolds } from '../server/contract/holds.ts'
 import { deleteKey, listKeys } from '../server/contract/keys.ts';
 import {
   deleteMessageTemplate,
+  getMessageTemplate,
   listMessageTemplates,
   putMessageTemplate,
 } from '../server/contract/message-templates.ts';
-import { deleteMessagingProvider, listMessagingProviders, putMessagingProvider } from '../server/contract/messaging.ts';
+import {
+  deleteMessagingProvider,
+  getMessagingProvider,
+  listMessagingProviders,
+  putMessagingProvider,
+} from '../server/contract/messaging.ts';
 import { createRealm, deleteRealm, getRealm, listRealms } from '../server/contract/realms.ts';
 import { listManagers } from '../server/contract/transfer.ts';
 import { list, party, text, time, yes } from './cells.ts';
@@ -56,6 +62,7 @@ const messagingProviders = kind({
   inRealm: true,
   routes: {
     list: listMessagingProviders,
+    get: getMessagingProvider,
     create: putMessagingProvider,
     put: putMessagingProvider,
     remove: deleteMessagingProvider,
@@ -80,6 +87,7 @@ const messageTemplates = kind({
   inRealm: true,
   routes: {
     list: listMessageTemplates,
+    get: getMessageTemplate,
     create: putMessageTemplate,
     put: putMessageTemplate,
     remove: deleteMessageTemplate,

@@ -58,7 +58,7 @@ export const registerGet: Register = (program, cli) => {
   );
 };
 
-const statesOf: ReadonlyMap<string, readonly string[]> = new Map([
+const statesOf: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['deliveries', Delivery.shape.status.options],
   ['messages', Message.shape.status.options],
 ]);

@@ -55,8 +55,8 @@ export interface KindEntry {
   reach?: true;
   /** Natural key. */
   key: string | readonly string[];
-  /** The path parameter that names an object, and its field. */
-  at: string;
+  /** The path parameter that names an object, and its field; several: a natural key in parts. */
+  at: string | readonly string[];
   /** Its objects belong to clients: its pages are below the client's. */
   ofClient?: true;
   /** How a document holds the objects of clients: by the client's clientId; or in a list for each. Absent: one list. */

@@ -5,7 +5,7 @@ import { queryClient } from '../api/queries.ts';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { watchSeconds } from './managed.tsx';
 import { askingManagers } from './managers.ts';
-import { idOf } from './pages.tsx';
+import { idOf, PARTS } from './pages.tsx';
 
 const kindKey = (entry: KindEntry) => ['kind', entry.section];
 /** undefined while it loads. */
@@ -34,9 +34,15 @@ export interface ObjectAddress {
   of?: string | undefined;
 }
 
-export const paramsOf = (entry: KindEntry, { realm, key, of }: ObjectAddress) => ({
+/** `EMAIL:smtp` → `{ channel: 'EMAIL', driver: 'smtp' }` */
+function partsOf(at: readonly string[], key: string): Record<string, string> {
+  const parts = key.split(PARTS);
+  return Object.fromEntries(at.map((name, i) => [name, parts[i] ?? '']));
+}
+
+export const paramsOf = ({ at }: KindEntry, { realm, key, of }: ObjectAddress): Record<string, string> => ({
   realm,
-  [entry.at]: key,
+  ...(typeof at === 'string' ? { [at]: key } : partsOf(at, key)),
   ...(of !== undefined && { clientId: of }),
 });
 

@@ -16,8 +16,12 @@ export const listParts = (entry: KindEntry, of?: string): string[] =>
 export const listAddress = (realm: string, entry: KindEntry, of?: string): string =>
   inRealm(realm, ...listParts(entry, of));
 
+/** Between the parts of a natural key in an address: `EMAIL:smtp`. No part of such a key has one. */
+export const PARTS = ':';
+
 /** An object's name in addresses: what the API names it by. */
-export const idOf = (entry: KindEntry, row: Row): string => String(row[entry.at] ?? row.id ?? '');
+export const idOf = ({ at }: KindEntry, row: Row): string =>
+  typeof at === 'string' ? String(row[at] ?? row.id ?? '') : at.map((part) => String(row[part] ?? '')).join(PARTS);
 export const objectAddress = (realm: string, entry: KindEntry, row: Row, of?: string): string =>
   inRealm(realm, ...listParts(entry, of), idOf(entry, row));
 

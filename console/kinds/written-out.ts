@@ -44,7 +44,7 @@ export const writtenOut: readonly KindEntry[] = [
     read: 'messaging:read',
     write: 'messaging:write',
     key: ['channel', 'driver'],
-    at: 'id',
+    at: ['channel', 'driver'],
     resource: 'Realm',
     noun: 'messaging-providers',
     columns: [
@@ -77,7 +77,7 @@ export const writtenOut: readonly KindEntry[] = [
     read: 'messaging:read',
     write: 'messaging:write',
     key: ['templateKey', 'channel', 'locale'],
-    at: 'id',
+    at: ['templateKey', 'channel', 'locale'],
     resource: 'Realm',
     noun: 'message-templates',
     columns: [
@@ -86,15 +86,11 @@ export const writtenOut: readonly KindEntry[] = [
       { field: 'html', head: 'HTML', cell: 'boolean', shown: true },
     ],
     load: async () => {
-      const {
-        deleteMessageTemplate,
-        listMessageTemplates,
-        MessageTemplateDocument,
-        MessageTemplateInput,
-        putMessageTemplate,
-      } = await import('../../server/contract/message-templates.ts');
+      const { MessageTemplateDocument, MessageTemplateInput, messageTemplateRoutes } = await import(
+        '../../server/contract/message-templates.ts'
+      );
       return {
-        routes: { list: listMessageTemplates, upsert: putMessageTemplate, remove: deleteMessageTemplate },
+        routes: messageTemplateRoutes,
         input: MessageTemplateInput,
         fresh: { enabled: true },
         entry: { element: MessageTemplateDocument },

@@ -1,7 +1,7 @@
 // Message templates: the texts of messages, by key, channel and locale. Specification 2.6, 4.4; decisions "Messaging".
 import { z } from 'zod';
 import { htmlFault } from './html-template.ts';
-import { ManagedPage, managedBy } from './managed-by.ts';
+import { ManagedPage, managedBy, WithManagers } from './managed-by.ts';
 import { Channel, placeholderFault } from './message-drivers.ts';
 import { type TemplateKey as Key, messages } from './message-keys.ts';
 import { Id, InRealm, RealmName, text } from './names.ts';
@@ -97,6 +97,17 @@ export const listMessageTemplates = route({
   query: ManagedPage,
   response: z.array(MessageTemplate),
 });
+export const getMessageTemplate = route({
+  method: 'GET',
+  path: `${at}/:templateKey/:channel/:locale`,
+  tag,
+  summary: 'Read a message template',
+  permission: 'messaging:read',
+  params: InRealm.extend(key),
+  query: WithManagers,
+  response: MessageTemplate,
+  problems: ['not-found'],
+});
 export const putMessageTemplate = route({
   method: 'PUT',
   path: at,
@@ -164,6 +175,7 @@ export const previewMessageTemplate = route({
 
 export const messageTemplateRoutes = {
   list: listMessageTemplates,
+  get: getMessageTemplate,
   upsert: putMessageTemplate,
   remove: deleteMessageTemplate,
 };

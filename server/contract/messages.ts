@@ -2,7 +2,7 @@
 // decisions "Messaging".
 import { z } from 'zod';
 import { Channel, DriverName } from './message-drivers.ts';
-import { TemplateKey } from './message-templates.ts';
+import { Locale, TemplateKey } from './message-templates.ts';
 import { ById, EpochMs, Id, InRealm, name, Page, text } from './names.ts';
 import { route } from './route.ts';
 
@@ -58,6 +58,17 @@ export const retryMessage = route({
   problems: ['not-found', 'wrong-state'],
 });
 
+const recipient = name(4096).describe(
+  'E-mail address, phone number, or a device: the id of a push token, or a token itself',
+);
+const driver = DriverName.optional().describe(
+  'Of several; it needn’t be enabled. Left out: the first that is enabled',
+);
+const Tested = z.object({
+  delivered: z.boolean().describe('Whether the gateway took it'),
+  driver: DriverName,
+  answer: z.string().describe('The gateway’s own words'),
+});
 export const testMessagingProvider = route({
   method: 'POST',
   path: `${at}/providers/:channel/test`,
@@ -65,16 +76,30 @@ export const testMessagingProvider = route({
   summary: 'Send a test message through a provider at once; nothing is stored',
   permission: 'messaging:write',
   params: InRealm.extend({ channel: Channel }),
-  body: z.strictObject({
-    to: name(4096).describe('E-mail address, phone number, or a device: the id of a push token, or a token itself'),
-    driver: DriverName.optional().describe('Of several; it needn’t be enabled. Left out: the first that is enabled'),
-  }),
+  body: z.strictObject({ to: recipient, driver }),
   example: { to: 'ada@example.com' },
-  response: z.object({
-    delivered: z.boolean().describe('Whether the gateway took it'),
-    driver: DriverName,
-    answer: z.string().describe('The gateway’s own words'),
+  response: Tested,
+  problems: ['not-found', 'too-many-requests'],
+  recordsNothing: true,
+});
+
+export const testMessageTemplate = route({
+  method: 'POST',
+  path: `${at}/templates/test`,
+  tag,
+  summary: 'Send a stored template at once as a test message, with values of the server’s own; nothing is stored',
+  description:
+    'The values are samples: a code that no sign-in takes, a link to the realm’s account page, and a user who does not exist. Unsaved texts are not sent: the preview renders them.',
+  permission: 'messaging:write',
+  params: InRealm,
+  body: z.strictObject({
+    templateKey: TemplateKey,
+    locale: Locale.optional().describe('Of the person; default: the realm’s'),
+    to: recipient,
+    driver,
   }),
+  example: { templateKey: 'otp-email', to: 'ada@example.com' },
+  response: Tested.extend({ locale: Locale.describe('Of the template that was taken') }),
   problems: ['not-found', 'too-many-requests'],
   recordsNothing: true,
 });

@@ -1,7 +1,7 @@
 // Messaging providers: the gateways for a realm's e-mail, SMS and push messages. Specification 2.5, 4.4; decisions
 // "Messaging".
 import { z } from 'zod';
-import { ManagedPage, managedBy } from './managed-by.ts';
+import { ManagedPage, managedBy, WithManagers } from './managed-by.ts';
 import { Channel, DriverName, driversOf } from './message-drivers.ts';
 import { anyObject, EpochMs, Id, InRealm, name, RealmName, text } from './names.ts';
 import { route } from './route.ts';
@@ -78,6 +78,17 @@ export const listMessagingProviders = route({
   query: ManagedPage,
   response: z.array(MessagingProvider),
 });
+export const getMessagingProvider = route({
+  method: 'GET',
+  path: `${at}/:channel/:driver`,
+  tag,
+  summary: 'Read a messaging provider',
+  permission: 'messaging:read',
+  params: InRealm.extend(key),
+  query: WithManagers,
+  response: MessagingProvider,
+  problems: ['not-found'],
+});
 export const putMessagingProvider = route({
   method: 'PUT',
   path: at,
@@ -110,6 +121,7 @@ export const deleteMessagingProvider = route({
 });
 export const messagingProviderRoutes = {
   list: listMessagingProviders,
+  get: getMessagingProvider,
   upsert: putMessagingProvider,
   remove: deleteMessagingProvider,
 };

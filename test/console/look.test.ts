@@ -135,6 +135,38 @@ test('a message: the preview shows what is typed, and markup in it neither runs 
   await close();
 });
 
+test('two administrators at a message: the second sees both texts, and takes one', async () => {
+  const key = { templateKey: 'otp-email', locale: 'en' } as const;
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look/messages/otp-email?locale=en`);
+  const subject = page.getByLabel('Subject', { exact: true });
+  await subject.fill('Mine: {{code}}');
+  await server.admin.call(putMessageTemplate, { params, body: { ...key, subject: 'Theirs: {{code}}' } });
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const both = page.getByRole('alertdialog', { name: 'Somebody else changed this meanwhile' });
+  await both.waitFor();
+  await look('two changes of a message');
+  await both.getByRole('button', { name: 'Go on with this' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved the message.').waitFor();
+  const { body } = await server.admin.call(getMessageTemplate, { params: { ...params, ...key, channel: 'EMAIL' } });
+  expect(body?.subject).toBe('Mine: {{code}}');
+  await close();
+});
+
+test('a stored message is sent as a test; without a gateway the page says so', async () => {
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look/messages/otp-email?locale=en`);
+  await page.getByRole('button', { name: 'Send a test message…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Send a test message' });
+  await dialog.getByLabel('E-mail address').fill('ada@example.com');
+  await look('the test of a message');
+  await dialog.getByRole('button', { name: 'Send the test' }).click();
+  await dialog.getByText('No provider of EMAIL is enabled').waitFor();
+  await close();
+});
+
 test('a reader of messages changes nothing, and asks for no preview that would be refused', async () => {
   const as = await consoleAdministrator(server, realm, 'proof-reader', ['messaging:read', 'realm:read']);
   const { page, open, look, complaints, close } = await openConsole(

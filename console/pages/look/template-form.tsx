@@ -1,8 +1,8 @@
 // The words of a message in one language.
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { messages, type TemplateKey } from '../../../server/contract/message-keys.ts';
 import { MessageTemplateInput, templateFaults } from '../../../server/contract/message-templates.ts';
-import type { OutputOf } from '../../api/client.ts';
+import { type ConsoleAnswer, call, type OutputOf } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
@@ -22,7 +22,10 @@ import { Panel } from '../../ui/page.tsx';
 import { Note, ProblemNote } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
 import { languageName } from './languages.ts';
+import { SendTest } from './send-test.tsx';
 import { TemplatePreview } from './template-preview.tsx';
+
+const Merge = lazy(() => import('../../kinds/merge.tsx'));
 
 type Template = OutputOf<typeof api.listMessageTemplates>[number];
 
@@ -32,6 +35,8 @@ interface Props {
   locale: string;
   /** undefined: the built-in words are sent in this language. */
   template: Template | undefined;
+  /** Of the template as it was read. */
+  etag: string | undefined;
 }
 
 /** A language without words of the realm's own begins with the built-in ones, which the preview answers without a sample. */
@@ -82,14 +87,22 @@ export function TemplateForm(props: Props) {
 }
 
 type Words = Pick<Template, 'subject' | 'body' | 'html' | 'enabled'>;
+const FIELDS = [
+  { name: 'subject', label: 'Subject' },
+  { name: 'body', label: 'Text' },
+  { name: 'html', label: 'The text is HTML' },
+  { name: 'enabled', label: 'Send these words' },
+];
 const wordsOf = ({ subject, body, html, enabled }: Words): Words => ({ subject, body, html, enabled });
 
-function Form({ realm, templateKey, locale, template, start, mayWrite }: Props & { start: Words; mayWrite: boolean }) {
+function Form({ realm, templateKey, locale, template, etag, start, mayWrite }: Props & { start: Words; mayWrite: boolean }) {
   const { channel, placeholders } = messages[templateKey];
   const [before, setBefore] = useState(() => wordsOf(start));
   const [words, setWords] = useState(before);
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [isReviewed, setReviewed] = useState(false);
+  const [tag, setTag] = useState(etag);
+  const [theirs, setTheirs] = useState<ConsoleAnswer<Template>>();
   const save = useWrite(api.putMessageTemplate);
   const edit = (part: Partial<Words>) => setWords((now) => ({ ...now, ...part }));
   const key = { templateKey, channel, locale };
@@ -109,14 +122,20 @@ function Form({ realm, templateKey, locale, template, start, mayWrite }: Props &
   };
   const write = () =>
     save.mutate(
-      { params: { realm }, body },
+      { params: { realm }, body, ...(tag !== undefined && { headers: { 'if-match': tag } }) },
       {
-        onSuccess: () => {
+        onSuccess: (saved) => {
+          setTag(saved.etag);
           setBefore(words);
           setReviewed(false);
           say('Saved the message.');
         },
-        onError: (problem) => {
+        onError: async (problem) => {
+          if (problem.is('precondition-failed')) {
+            setReviewed(false);
+            setTheirs(await call(api.getMessageTemplate, { params: { realm, ...key } }));
+            return;
+          }
           setFaults(faultsOf(problem));
           if (problem.problem?.errors) setReviewed(false);
         },
@@ -125,7 +144,7 @@ function Form({ realm, templateKey, locale, template, start, mayWrite }: Props &
   return (
     <form className="form" onSubmit={submit} noValidate>
       {faults.size > 0 && <FaultNote faults={faults} />}
-      {save.error && !isReviewed && <ProblemNote problem={save.error} quietFields />}
+      {save.error && !isReviewed && !theirs && <ProblemNote problem={save.error} quietFields />}
       {!mayWrite && <Note>You may read the message. Changing it needs the permission messaging:write.</Note>}
       <div className="beside">
         <Panel title="Words" plain>
@@ -186,6 +205,7 @@ function Form({ realm, templateKey, locale, template, start, mayWrite }: Props &
           html={words.html}
         />
       </div>
+      {mayWrite && <SendTest realm={realm} templateKey={templateKey} locale={locale} isChanged={isChanged} />}
       {mayWrite && (
         <div className="form-actions">
           <span className="said" role="status">
@@ -197,6 +217,26 @@ function Form({ realm, templateKey, locale, template, start, mayWrite }: Props &
             Review and save
           </Button>
         </div>
+      )}
+      {theirs?.body && (
+        <Suspense>
+          <Merge
+            fields={FIELDS}
+            base={{ ...before }}
+            mine={changes}
+            theirs={{ ...wordsOf(theirs.body) }}
+            onClose={() => setTheirs(undefined)}
+            onMerged={(merged) => {
+              const stored = wordsOf(theirs.body ?? words);
+              setBefore(stored);
+              setTag(theirs.etag);
+              setWords({ ...stored, ...merged });
+              setTheirs(undefined);
+              save.reset();
+              setReviewed(true);
+            }}
+          />
+        </Suspense>
       )}
       {isReviewed && (
         <Review

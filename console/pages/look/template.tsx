@@ -61,10 +61,18 @@ function Message({ realm, templateKey }: { realm: string; templateKey: TemplateK
   const templates = useRead(api.listMessageTemplates, { params: { realm }, query: { limit: 1000 } });
   const settings = useRead(api.getSettings, { params: { realm } }, { enabled: may(realm, 'settings:read') });
   const own = (templates.data?.body ?? []).filter((one) => one.templateKey === templateKey);
-  const isReady = templates.data !== undefined && !settings.isLoading;
   const locale = search.get('locale') ?? settings.data?.body?.defaultLocale ?? 'en';
   const all = [...new Set([...localesOf(settings.data?.body), ...own.map((one) => one.locale), locale])];
-  const template = own.find((one) => one.locale === locale);
+  const listed = own.find((one) => one.locale === locale);
+  // alone it has the ETag by which it is saved
+  const stored = useRead(
+    api.getMessageTemplate,
+    { params: { realm, templateKey, channel, locale } },
+    { enabled: listed !== undefined },
+  );
+  const template = listed && stored.data?.body;
+  const isReady =
+    templates.data !== undefined && !settings.isLoading && (listed === undefined || template !== undefined);
   const address = (tag: string) => {
     const query = new URLSearchParams(search);
     query.set('locale', tag);
@@ -92,6 +100,7 @@ function Message({ realm, templateKey }: { realm: string; templateKey: TemplateK
         />
       }
     >
+      {stored.error && <ProblemNote problem={stored.error} retry={() => void stored.refetch()} />}
       {templates.error && <ProblemNote problem={templates.error} retry={() => void templates.refetch()} />}
       <nav className="row" aria-label="Languages">
         {all.map((tag) => (
@@ -108,14 +117,15 @@ function Message({ realm, templateKey }: { realm: string; templateKey: TemplateK
       </nav>
       {isReady ? (
         <TemplateForm
-          key={`${locale} ${template?.id ?? ''}`}
+          key={`${locale} ${listed?.id ?? ''}`}
           realm={realm}
           templateKey={templateKey}
           locale={locale}
           template={template}
+          etag={stored.data?.etag}
         />
       ) : (
-        !templates.error && <Loading lines={8} />
+        !templates.error && !stored.error && <Loading lines={8} />
       )}
     </Page>
   );

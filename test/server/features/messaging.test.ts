@@ -6,6 +6,7 @@ import { createRealm } from '../../../server/contract/realms.ts';
 import { exportRealm, importRealm } from '../../../server/contract/transfer.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { refreshMessageTemplates } from '../../../server/features/configuration/messaging/built-in-templates.ts';
+import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -51,6 +52,34 @@ describe('a messaging provider', () => {
     expect(await list()).toEqual([made]);
     const { rows } = await server.pool.query('select secret from messaging_provider where secret is not null');
     expect(Buffer.from(rows[0].secret).includes(SECRET)).toBe(false);
+  });
+
+  test('is read alone, and saved only as it was read', async () => {
+    const { realm } = (await server.admin.call(createRealm, { body: { realm: 'conditional' } })).body!;
+    const at = { realm, channel: 'EMAIL', driver: 'smtp' } as const;
+    const read = () => server.admin.call(api.getMessagingProvider, { params: at });
+    await expect(read()).rejects.toMatchObject({ status: 404 });
+    const save = (fromName: string, tag: string) =>
+      server.admin.call(api.putMessagingProvider, {
+        params: { realm },
+        body: { ...smtp, fromName },
+        headers: { 'if-match': tag },
+      });
+    // nothing is there yet that could have this tag
+    await expect(save('None', '"tag"')).rejects.toMatchObject({ status: 412 });
+    const made = (await server.admin.call(api.putMessagingProvider, { params: { realm }, body: smtp })).body;
+    const { body, etag = '' } = await read();
+    expect(body).toEqual(made);
+    expect((await save('Mine', etag)).body).toMatchObject({ fromName: 'Mine' });
+    await expect(save('Theirs', etag)).rejects.toMatchObject({ status: 412 });
+    const now = await read();
+    expect(now.body).toMatchObject({ fromName: 'Mine' });
+    const remove = (tag: string) =>
+      server.admin.call(api.deleteMessagingProvider, { params: at, headers: { 'if-match': tag } });
+    await expect(remove(etag)).rejects.toMatchObject({ status: 412 });
+    expect((await remove(now.etag ?? '')).status).toBe(204);
+    const stranger = await administrator(server, { target: realm, permissions: ['users:read'] });
+    await expect(stranger.call(api.getMessagingProvider, { params: at })).rejects.toMatchObject({ status: 403 });
   });
 
   test('is made once by channel and driver, and changed after that; what is left out stays', async () => {

@@ -238,12 +238,12 @@ describe('its deliveries', () => {
     const wanted = { eventTypes: 'WEBHOOK_CREATED' };
     for (const name of ['a', 'b', 'c']) await admin.call(api.createWebhook, { ...several, body: input(name, wanted) });
     const ids: string[] = [];
-    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const query = { limit: 1, ...(cursor !== '' && { cursor }) };
+    const query: { limit: number; cursor?: string | undefined } = { limit: 1 };
+    do {
       const { body, nextCursor } = await admin.call(api.listAllDeliveries, { ...several, query });
       ids.push(...(body ?? []).map(({ id }) => id));
-      cursor = nextCursor;
-    }
+      query.cursor = nextCursor;
+    } while (query.cursor !== undefined);
     const all = await admin.call(api.listAllDeliveries, several);
     expect(ids.length).toBeGreaterThan(2);
     expect(ids).toEqual(all.body?.map(({ id }) => id));

@@ -90,6 +90,8 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
       realm: string,
       channel: Channel,
       { to, driver }: z.output<typeof testMessagingProvider.body>,
+      /** undefined: a fixed text. */
+      text?: Pick<Outgoing, 'subject' | 'body' | 'html' | 'alternative'>,
     ): Promise<z.input<typeof testMessagingProvider.response>> {
       const device = channel === 'PUSH' && isUuid(to) ? await deviceOf(sql, seal, realm, to) : undefined;
       const provider = await tried(realm, channel, driver ?? device?.platform);
@@ -104,7 +106,7 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
       const subject = channel === 'SMS' ? null : `Test of ${realm}`;
       const body = `This is a test message of the realm ${realm}.`;
       const expiresAt = new Date(now().getTime() + TEST_SECONDS * 1000);
-      const message = { id: newId(), to: device?.token ?? to, subject, body, html: false, expiresAt };
+      const message = { id: newId(), to: device?.token ?? to, subject, body, html: false, ...text, expiresAt };
       const { ok, words } = await through(provider, message, []);
       return { delivered: ok, driver: provider.driver, answer: words };
     },

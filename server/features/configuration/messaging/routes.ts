@@ -11,6 +11,7 @@ import type { Gateways } from './gateways.ts';
 import type { createPreview } from './preview.ts';
 import type { PushTokens } from './push-tokens.ts';
 import * as store from './store.ts';
+import type { createTemplateTest } from './template-test.ts';
 
 export interface MessagingRoutes {
   sql: Sql;
@@ -18,6 +19,7 @@ export interface MessagingRoutes {
   gateways: Gateways;
   pushTokens: PushTokens;
   again: ReturnType<typeof createAgain>;
+  testTemplate: ReturnType<typeof createTemplateTest>;
   now: () => Date;
 }
 
@@ -38,9 +40,10 @@ const toWire = (row: store.MessageRow, now: Date): api.Message => ({
 
 export function messagingRoutes(
   app: FastifyInstance,
-  { sql, preview, gateways, pushTokens, again, now }: MessagingRoutes,
+  { sql, preview, gateways, pushTokens, again, testTemplate, now }: MessagingRoutes,
 ): void {
   bind(app, previewMessageTemplate, ({ params, body }) => preview(params.realm, body));
+  bind(app, api.testMessageTemplate, ({ params, body }) => testTemplate(params.realm, body));
   bind(app, api.testMessagingProvider, ({ params, body }) => gateways.test(params.realm, params.channel, body));
   bind(app, api.listMessages, async ({ params, query, request, reply }) => {
     const { cursor, limit, ...filter } = query;

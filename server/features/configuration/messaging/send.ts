@@ -222,7 +222,11 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
 export type Send = ReturnType<typeof createSend>;
 
 /** The HTML version of a text mail; undefined: the mail is HTML itself. */
-function alternativeOf({ rendered, locale }: Words, { templateKey, values: { link } }: Request, brand: MailBrand) {
+export function alternativeOf(
+  { rendered, locale }: Pick<Words, 'rendered' | 'locale'>,
+  { templateKey, values: { link } }: Pick<Request, 'templateKey' | 'values'>,
+  brand: MailBrand,
+) {
   if (rendered.html) return undefined;
   const label = wordsIn(locale).buttons[templateKey];
   return htmlOfText(rendered.body, {

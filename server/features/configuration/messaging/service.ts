@@ -28,6 +28,7 @@ import { createPushTokens } from './push-tokens.ts';
 import { messagingRoutes } from './routes.ts';
 import { createSend } from './send.ts';
 import { enabledProviders } from './store.ts';
+import { createTemplateTest } from './template-test.ts';
 import { createTexts } from './texts.ts';
 
 const TESTS_A_MINUTE = 20;
@@ -90,7 +91,9 @@ export function createMessaging(deps: MessagingDeps) {
     job: messageJob({ sql, realmSql, transact, seal, gateways, tried, enqueue, now, retryDelaysSeconds }),
     mount(admin: FastifyInstance) {
       const again = createAgain({ sql, transact, now, enqueue: enqueueMessages });
-      messagingRoutes(admin, { sql, preview: createPreview({ sql, texts }), gateways, pushTokens, again, now });
+      const preview = createPreview({ sql, texts });
+      const testTemplate = createTemplateTest({ ...deps, texts, gateways });
+      messagingRoutes(admin, { sql, preview, gateways, pushTokens, again, testTemplate, now });
     },
     close: gateways.close,
   };
