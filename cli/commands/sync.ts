@@ -16,6 +16,12 @@ interface Options {
 const LOOK_MS = 500;
 const hasEnded = ({ state }: DirectorySync): boolean => state === 'done' || state === 'failed';
 
+/** `120 of 480 (25 %)` */
+const readOf = ({ read, total }: DirectorySync): string =>
+  total === null || total === 0
+    ? String(read)
+    : `${read} of ${total} (${Math.min(100, Math.floor((read / total) * 100))} %)`;
+
 export const registerSync: Register = (program, cli) => {
   const sync = program.command('sync').description('import data that another system keeps');
   const command = addRealm(sync.command('directory'))
@@ -36,7 +42,7 @@ export const registerSync: Register = (program, cli) => {
     let { body: now } = await client.call(syncDirectory, { params, query, signal });
     const tell = progress(cli.io);
     while (wait && now && !hasEnded(now)) {
-      tell.say(`Directory ${alias}: ${now.read} entries read, ${now.added} added, ${now.updated} updated`);
+      tell.say(`Directory ${alias}: ${readOf(now)} entries read, ${now.added} added, ${now.updated} updated`);
       await sleep(LOOK_MS, undefined, { signal }).catch(() => {
         throw new Interrupted();
       });

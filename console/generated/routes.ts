@@ -135,6 +135,7 @@ export const putAllowedResources = /* @__PURE__ */ light<typeof clientsContract.
 export const putClient = /* @__PURE__ */ light<typeof clientsContract.putClient>('PUT', '/admin/realms/:realm/clients/:id', 'clients:write', { reach: true });
 export const removeServiceAccountRoles = /* @__PURE__ */ light<typeof clientsContract.removeServiceAccountRoles>('DELETE', '/admin/realms/:realm/clients/:clientId/service-account/roles', 'clients:write');
 export const createEnrolmentToken = /* @__PURE__ */ light<typeof devicesContract.createEnrolmentToken>('POST', '/admin/realms/:realm/users/:userId/enrollment-tokens', 'users:write');
+export const testUnsavedDirectory = /* @__PURE__ */ light<typeof directorySyncsContract.testUnsavedDirectory>('POST', '/admin/realms/:realm/user-federation/test', 'user-federation:write');
 export const getDirectorySync = /* @__PURE__ */ light<typeof directorySyncsContract.getDirectorySync>('GET', '/admin/realms/:realm/user-federation/:alias/syncs/:syncId', 'user-federation:read');
 export const listDirectorySyncs = /* @__PURE__ */ light<typeof directorySyncsContract.listDirectorySyncs>('GET', '/admin/realms/:realm/user-federation/:alias/syncs', 'user-federation:read');
 export const syncDirectory = /* @__PURE__ */ light<typeof directorySyncsContract.syncDirectory>('POST', '/admin/realms/:realm/user-federation/:alias/sync', 'user-federation:write');

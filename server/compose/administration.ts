@@ -155,7 +155,7 @@ function mountConfiguration(
   flowRoutes(admin, deps.flows, deps.sql);
   mountResources(admin, resources, { ...deps, api });
   invitationRoutes(admin, deps);
-  directoryRoutes(admin, createDirectories({ ...deps, syncs: deps.federation.syncs }));
+  directoryRoutes(admin, createDirectories({ ...deps, syncs: deps.federation.syncs, of: resources.userFederation }));
   organizationRoutes(admin, createOrganizations({ ...deps, api: verifying, resource: organizations, resolveTxt }));
   deliveryRoutes(admin, createWebhooks({ ...deps, enqueue: deps.enqueueDeliveries }));
   clientScopeRoutes(admin, { api, scopes: clientScopes, claims });

@@ -1,9 +1,10 @@
 // Operations on a directory in addition to its configuration: syncs and the connection test. Specification 4.2;
 // decisions "User federation".
 import { z } from 'zod';
-import { EpochMs, Id, name, Page } from './names.ts';
+import { EpochMs, Id, InRealm, name, Page } from './names.ts';
 import { byKey } from './resource.ts';
 import { route } from './route.ts';
+import { userFederation } from './user-federation.ts';
 
 const At = byKey('alias', name(255));
 const tag = 'user-federation';
@@ -20,6 +21,12 @@ export const DirectorySync = z
     started: EpochMs.nullable(),
     finished: EpochMs.nullable(),
     read: z.int().describe('Entries of people that were read so far'),
+    total: z
+      .int()
+      .nullable()
+      .describe(
+        'How many entries there were when it began, for a percentage; null: not counted, as of scheduled syncs and of directories that take long to count',
+      ),
     added: z.int(),
     updated: z.int(),
     disabled: z.int().describe('Who may not sign in there any more, or is gone'),
@@ -73,11 +80,27 @@ export const getDirectorySync = route({
   problems: ['not-found'],
 });
 
+const TriedEntry = z.object({
+  entry: z.string().describe('Its distinguished name'),
+  username: z.string().nullable(),
+  email: z.string().nullable(),
+  firstName: z.string().nullable(),
+  lastName: z.string().nullable(),
+  enabled: z.boolean().describe('false: the directory has disabled the account'),
+  attributes: z
+    .record(z.string(), z.array(z.string()))
+    .describe('As the user would have them; long values and lists are cut'),
+  omitted: z
+    .array(z.string())
+    .describe('Fields that are mapped and not shown: passwords and other secrets, and values that are bytes'),
+});
+
 export const DirectoryTest = z
   .object({
     ok: z.boolean(),
     error: z.string().nullable().describe('Why not, in words of the directory'),
     people: z.array(z.string()).describe('Usernames of some of whom a sync would take'),
+    entries: z.array(TriedEntry).describe('At most ten entries as a sync would take them'),
     faults: z.array(z.object({ entry: z.string(), message: z.string() })).describe('Entries that it could not take'),
   })
   .meta({ id: 'DirectoryTest' });
@@ -92,5 +115,26 @@ export const testDirectory = route({
   params: At,
   response: DirectoryTest,
   recordsNothing: true,
-  problems: ['not-found'],
+  problems: ['not-found', 'too-many-requests'],
+});
+
+export const testUnsavedDirectory = route({
+  method: 'POST',
+  path: '/admin/realms/:realm/user-federation/test',
+  operationId: 'testUnsavedDirectory',
+  tag,
+  summary: 'Try out the settings of a directory that is not saved; nothing is written',
+  description: 'The password of `bindDn` is that of the request alone: no stored one is sent anywhere.',
+  permission: 'user-federation:write',
+  params: InRealm,
+  body: userFederation.input,
+  example: {
+    alias: 'corporate',
+    connection: { urls: ['ldaps://directory.example.com'], bindDn: 'cn=realmkeeper,dc=example,dc=com' },
+    users: { base: 'ou=people,dc=example,dc=com', filter: '(objectClass=inetOrgPerson)' },
+    secret: 'the password there',
+  },
+  response: DirectoryTest,
+  recordsNothing: true,
+  problems: ['too-many-requests'],
 });

@@ -3,7 +3,7 @@
 // Implements: decisions "Console": what is written is seen before it is saved, and nothing of it runs in the console.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listMessageTemplates } from '../../server/contract/message-templates.ts';
+import { getMessageTemplate, listMessageTemplates, putMessageTemplate } from '../../server/contract/message-templates.ts';
 import { messageTexts } from '../../server/contract/message-texts.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';

@@ -12,7 +12,7 @@ import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
 import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.tsx';
 import type { KindEntry, LoadedKind, Row } from '../../kinds/entry.ts';
 import { FormActions, same } from '../../kinds/form.tsx';
-import { readObject, useKind, useObject } from '../../kinds/loaded.ts';
+import { paramsOf, readObject, useKind, useObject } from '../../kinds/loaded.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -93,7 +93,7 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
   const mayWrite = may(realm, entry.write) && !lock.isLocked;
   const [lines, setLines] = useState<readonly Line[]>(() => linesOf(read?.body?.texts));
   const endpoints = useRead(getEndpoints, { params: { realm } }, { enabled: may(realm, 'realm:read') });
-  const params = { realm, [entry.at]: locale };
+  const params = paramsOf(entry, { realm, key: locale });
   const editing = useEditing({
     realm,
     read: read ?? NONE,

@@ -8,11 +8,12 @@ import { requestCommands } from '../../kinds/commands.ts';
 import { objectAddress } from '../../kinds/pages.tsx';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
-import { Badge, Chips } from '../../ui/badge.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import type { EndProps } from './create-wizard.tsx';
+import { DirectoryFaults, DirectoryFound } from './directory-found.tsx';
 
 const POLL_SECONDS = 1;
 type Sync = OutputOf<typeof api.getDirectorySync>;
@@ -57,46 +58,13 @@ function TestPanel({ realm, alias, edit }: { realm: string; alias: string; edit:
           </Button>
         </div>
         {test.error && <ProblemNote problem={test.error} />}
-        {found && !found.ok && (
-          <Note tone="bad" live>
-            <strong>The directory could not be read.</strong>
-            <span className="mono" dir="auto">
-              {found.error}
-            </span>
-            <span>
-              <Link href={edit}>Change its settings</Link>, then test again.
-            </span>
-          </Note>
+        {found && (
+          <DirectoryFound found={found}>
+            <Link href={edit}>Change its settings</Link>, then test again.
+          </DirectoryFound>
         )}
-        {found?.ok && (
-          <Note tone={found.people.length > 0 ? 'good' : 'warn'} live>
-            <strong>
-              {found.people.length > 0
-                ? 'The directory answers. A sync would take these people, and others:'
-                : 'The directory answers, but the base and the filter find no person.'}
-            </strong>
-            {found.people.length > 0 && <Chips items={found.people} />}
-          </Note>
-        )}
-        {found && <Faults title="Entries that a sync could not take" faults={found.faults} />}
       </div>
     </Panel>
-  );
-}
-
-function Faults({ title, faults }: { title: string; faults: readonly { entry: string; message: string }[] }) {
-  if (faults.length === 0) return null;
-  return (
-    <div>
-      <h3>{title}</h3>
-      <ul className="faults">
-        {faults.map(({ entry, message }) => (
-          <li key={`${entry} ${message}`}>
-            <bdi className="mono">{entry}</bdi>: <span dir="auto">{message}</span>
-          </li>
-        ))}
-      </ul>
-    </div>
   );
 }
 
@@ -168,10 +136,24 @@ function SyncPanel({ realm, alias, isLive }: { realm: string; alias: string; isL
   );
 }
 
+/** Without a total, or while the entries are counted, the bar only moves. */
+function Bar({ sync: { read, total } }: { sync: Sync }) {
+  if (total === null || total === 0) return <progress aria-label="The sync is under way" />;
+  const percent = Math.min(100, Math.floor((read / total) * 100));
+  return (
+    <div className="row">
+      <progress aria-label="The sync is under way" value={percent} max={100} />
+      <span className="soft">
+        {percent} %, {read.toLocaleString('en')} of {total.toLocaleString('en')} entries
+      </span>
+    </div>
+  );
+}
+
 function Progress({ realm, sync, isOver }: { realm: string; sync: Sync; isOver: boolean }) {
   return (
     <>
-      {!isOver && <progress aria-label="The sync is under way" />}
+      {!isOver && <Bar sync={sync} />}
       <div role="status">
         <Facts
           facts={[
@@ -188,7 +170,7 @@ function Progress({ realm, sync, isOver }: { realm: string; sync: Sync; isOver: 
           <span dir="auto">{sync.error}</span>
         </Note>
       )}
-      <Faults title="Entries that could not be taken" faults={sync.errors} />
+      <DirectoryFaults title="Entries that could not be taken" faults={sync.errors} />
       {sync.state === 'done' && (
         <p>
           <Link href={inRealm(realm, 'users')}>See the people</Link>

@@ -3,6 +3,7 @@ import type { Row } from '../../kinds/entry.ts';
 import type { PageProps } from '../page.ts';
 import { type Answers, type Ask, listOf, textOf, withoutEmpty } from './asks.tsx';
 import { CreateWizard, type Variant, type WizardSpec } from './create-wizard.tsx';
+import { UnsavedTest } from './directory-found.tsx';
 import LdapEnd from './ldap-end.tsx';
 
 const connection: readonly Ask[] = [
@@ -210,7 +211,12 @@ const variant = (id: string, label: string, help: string, isActive: boolean): Va
   steps: [
     { id: 'connection', title: 'Connection', asks: connection },
     { id: 'people', title: 'People', asks: people(isActive) },
-    { id: 'groups', title: 'Groups and sync', asks: groups(isActive) },
+    {
+      id: 'groups',
+      title: 'Groups and sync',
+      asks: groups(isActive),
+      first: (answers, realm) => <UnsavedTest realm={realm} body={bodyOf(isActive)(answers)} />,
+    },
   ],
   body: bodyOf(isActive),
 });

@@ -30,6 +30,8 @@ export interface Entry {
   bytes(attribute: string): Buffer[];
   /** The values; in Base64 where they are bytes, as of pictures and certificates. */
   texts(attribute: string): string[];
+  /** Whether a value of the attribute is bytes. */
+  holdsBytes(attribute: string): boolean;
   /**
    * The range to request next of an attribute that came in part (Active Directory's `range=`); undefined: it came whole.
    */
@@ -297,16 +299,17 @@ export function entryOf({ dn, ...given }: { dn: string; [attribute: string]: unk
     return other ?? own;
   };
   const bytes = (attribute: string) => found(attribute)?.values ?? [];
+  const holdsBytes = (attribute: string): boolean => {
+    const [name = '', ...options] = nameOf(attribute).split(';');
+    return binaryNames.has(name) || options.includes('binary') || !bytes(attribute).every(isText);
+  };
   return {
     dn: dn.replaceAll('\0', '\\00'),
     bytes,
     values: (attribute) => bytes(attribute).map((value) => value.toString()),
-    texts(attribute) {
-      const values = bytes(attribute);
-      const [name = '', ...options] = nameOf(attribute).split(';');
-      const inBase64 = binaryNames.has(name) || options.includes('binary') || !values.every(isText);
-      return values.map((value) => value.toString(inBase64 ? 'base64' : 'utf8'));
-    },
+    holdsBytes,
+    texts: (attribute) =>
+      bytes(attribute).map((value) => value.toString(holdsBytes(attribute) ? 'base64' : 'utf8')),
     rest(attribute) {
       const [, , last] = RANGE.exec(found(attribute)?.key ?? '') ?? [];
       return last === undefined || last === '*' ? undefined : `${nameOf(attribute)};range=${Number(last) + 1}-*`;

@@ -19,5 +19,6 @@ export function directoryRoutes(app: FastifyInstance, directories: Directories):
     return page({ request, reply }, rows, query.limit, (sync) => [sync.id]);
   });
   bind(app, api.getDirectorySync, ({ params: { realm, alias, syncId } }) => directories.get(realm, alias, syncId));
+  bind(app, api.testUnsavedDirectory, ({ params, body }) => directories.testUnsaved(params.realm, body));
   bind(app, api.testDirectory, ({ params: { realm, alias } }) => directories.test(realm, alias));
 }

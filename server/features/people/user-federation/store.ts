@@ -53,6 +53,7 @@ export interface SyncRow {
   finished_at: Date | null;
   tries: number;
   read: number;
+  total: number | null;
   added: number;
   updated: number;
   disabled: number;
@@ -61,7 +62,7 @@ export interface SyncRow {
   error: string | null;
   mark: string | null;
 }
-const columns = fragment`id, directory_id, kind, state, created_at, started_at, finished_at, tries, read, added, updated,
+const columns = fragment`id, directory_id, kind, state, created_at, started_at, finished_at, tries, read, total, added, updated,
   disabled, failed, errors, error, mark`;
 const inProgress = fragment`state in ('waiting', 'running')`;
 
@@ -140,6 +141,9 @@ export const stillMine = async (sql: Sql, { realm, id, runner, at }: Mine): Prom
       update directory_sync set alive_at = ${at}
       where realm_id = ${realm} and id = ${id} and runner = ${runner} and state = 'running' returning id`
   ).length > 0;
+
+export const setTotal = (sql: Sql, { realm, id, runner }: Mine, total: number) => sql`
+  update directory_sync set total = ${total} where realm_id = ${realm} and id = ${id} and runner = ${runner}`;
 
 export interface SyncProgress {
   read: number;

@@ -3,7 +3,12 @@ import { z } from 'zod';
 import type { Sql } from '../../../db/sql.ts';
 
 export const SYNC_JOB = 'directory-sync';
-const SyncJob = z.object({ realm: z.string(), id: z.uuid() });
+const SyncJob = z.object({
+  realm: z.string(),
+  id: z.uuid(),
+  /** Whether its entries are counted first, for an administrator who waits for it. */
+  count: z.boolean().default(false),
+});
 export type SyncJob = z.output<typeof SyncJob>;
 const LOOK_SECONDS = 30;
 

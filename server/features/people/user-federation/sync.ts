@@ -28,6 +28,9 @@ const MOST_TRIES = 20;
 const RETRY_SECONDS = 5;
 /** Longer than any page takes. */
 const LOST_AFTER_MS = 180_000;
+const LONGEST_COUNT_MS = 10_000;
+/** RFC 4511 §4.5.1.8: asks for entries without attributes. */
+const NO_ATTRIBUTES = '1.1';
 /** How far the directory's clock may be behind the server's. */
 const SKEW_MS = 300_000;
 
@@ -80,7 +83,7 @@ export function createSyncs({
       subject: party(directory),
       data: { syncId: begun.id, kind },
     });
-    await enqueue(tx.sql, SYNC_JOB, [{ realm, id: begun.id }]);
+    await enqueue(tx.sql, SYNC_JOB, [{ realm, id: begun.id, count: by.actor?.type !== 'system' }]);
     return begun;
   }
 
@@ -143,10 +146,25 @@ export function createSyncs({
       { bookkeeping: true },
     );
 
-  async function readAll(run: Omit<SyncRun, 'session'>): Promise<void> {
+  /** Reads the names of the entries alone. A directory that takes long to count is synced without a percentage. */
+  async function countPeople({ directory, session, mine, signal }: SyncRun, filter: Filter): Promise<void> {
+    const { base, scope } = directory.users;
+    const began = performance.now();
+    let total = 0;
+    for await (const entries of session.pages({ base, scope, filter, attributes: [NO_ATTRIBUTES] }, directory.pageSize)) {
+      signal.throwIfAborted();
+      if (performance.now() - began > LONGEST_COUNT_MS) return;
+      total += entries.length;
+    }
+    await store.setTotal(realmSql(directory.realm), mine(), total);
+  }
+
+  async function readAll(run: Omit<SyncRun, 'session'>, count: boolean): Promise<void> {
     const { directory, since } = run;
     await withDirectory(directory, { outbound, timeoutMs: TIMEOUT_MS }, async (session) => {
-      await peopleSync.read({ ...run, session }, await filterOf(directory, directory.users.filter, since));
+      const filter = await filterOf(directory, directory.users.filter, since);
+      if (count) await countPeople({ ...run, session }, filter);
+      await peopleSync.read({ ...run, session }, filter);
       await readGroups({ ...run, session });
     });
   }
@@ -171,7 +189,7 @@ export function createSyncs({
     });
   }
 
-  async function run({ realm, id }: SyncJob, { signal }: JobContext): Promise<void> {
+  async function run({ realm, id, count }: SyncJob, { signal }: JobContext): Promise<void> {
     const runner = newId();
     const mine = (): store.Mine => ({ realm, id, runner, at: now() });
     const begun = now();
@@ -183,7 +201,7 @@ export function createSyncs({
     const since = sync.kind === 'changed' ? await store.lastMark(sql, realm, directory.id) : null;
     try {
       if (!directory.enabled) throw new DirectoryFault('the directory is disabled', { forGood: true });
-      await readAll({ directory, sync, since, mine, signal });
+      await readAll({ directory, sync, since, mine, signal }, count);
       const mark = generalizedTime(new Date(begun.getTime() - SKEW_MS));
       await finish(directory, mine(), { state: 'done', error: null, mark });
     } catch (error) {
