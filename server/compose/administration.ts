@@ -5,6 +5,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import { isReached } from '../domain/reach.ts';
 import { createReseal } from '../domain/reseal.ts';
 import { identityLinkRoutes } from '../features/authentication/brokering/admin-routes.ts';
+import { providerTestRoutes } from '../features/authentication/brokering/provider-test.ts';
 import { enrolmentLinkRoutes } from '../features/authentication/enrolment-links/routes.ts';
 import { impersonationRoutes } from '../features/authentication/impersonation/routes.ts';
 import { createImpersonation } from '../features/authentication/impersonation/service.ts';
@@ -161,6 +162,7 @@ function mountConfiguration(
   clientScopeRoutes(admin, { api, scopes: clientScopes, claims });
   clientRoutes(admin, { api, clients, secrets: createClientSecrets({ ...deps, clients }) });
   agentRoutes(admin, createAgents({ ...deps, api, of: agents }));
+  providerTestRoutes(admin, { ...deps, of: resources.identityProviders });
   samlClientImportRoutes(admin, createSamlClientImport({ ...deps, api, of: samlClients }));
   deps.messaging.mount(admin);
   const services = createAuthorizationServices({ ...deps, api, clients, of: authorizationServices });

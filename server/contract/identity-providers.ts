@@ -1,8 +1,9 @@
 // Identity providers: other servers by which users sign in. Decisions "Identity provider"; specification 2.10, 4.10.
 import { z } from 'zod';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
-import { isHttpsAddress, isLoopback, name, text } from './names.ts';
+import { InRealm, isHttpsAddress, isLoopback, name, text } from './names.ts';
 import { DomainName } from './organizations.ts';
+import { route } from './route.ts';
 
 /** A document may have a placeholder in place of an endpoint. The code that calls the endpoint resolves it. */
 export const isPlaceholder = (value: unknown): boolean =>
@@ -189,3 +190,43 @@ export const {
   put: putIdentityProvider,
   remove: deleteIdentityProvider,
 } = identityProviders.routes;
+
+export const ProviderCheck = z.object({
+  check: z
+    .enum(['discovery', 'keys', 'endpoint', 'metadata', 'certificates'])
+    .describe('discovery, keys: oidc; endpoint: oauth2; metadata, certificates: saml'),
+  result: z.enum(['passed', 'warning', 'failed']),
+  message: z.string(),
+});
+export const IdentityProviderTest = z
+  .object({
+    ok: z.boolean().describe('Whether no check failed'),
+    checks: z.array(ProviderCheck),
+    found: z
+      .record(z.string(), z.string())
+      .describe('Settings that discovery or the metadata gives, by the names of `config`'),
+  })
+  .meta({ id: 'IdentityProviderTest' });
+export type IdentityProviderTest = z.infer<typeof IdentityProviderTest>;
+export const testIdentityProvider = route({
+  method: 'POST',
+  path: '/admin/realms/:realm/identity-providers/test',
+  operationId: 'testIdentityProvider',
+  tag: 'identity-providers',
+  summary: 'Check the settings of an identity provider, saved or not; nothing is written',
+  description:
+    'Fetches the discovery document and the keys of an OpenID provider, the metadata of a SAML provider, and asks whether the endpoints of an OAuth 2 provider answer. No secret is sent; whether the provider accepts the realm’s client shows at a sign-in.',
+  permission: 'identity-providers:write',
+  params: InRealm,
+  body: identityProviders.input,
+  example: {
+    alias: 'corporate',
+    type: 'oidc',
+    clientId: 'realmkeeper',
+    scopes: ['openid', 'email'],
+    config: { issuer: 'https://id.example.com' },
+  },
+  response: IdentityProviderTest,
+  recordsNothing: true,
+  problems: ['too-many-requests'],
+});

@@ -174,6 +174,44 @@ export const importSamlClient = route({
   problems: ['declared-only', 'name-taken', 'too-large', 'unsupported-media-type'],
 });
 
+export const SamlClientReading = z
+  .object({
+    entityId: z.string(),
+    exists: z.boolean().describe('Whether the realm has the client already'),
+    client: z
+      .record(z.string(), z.unknown())
+      .describe('The fields that the import would write, as a realm document has them'),
+    changed: z.array(z.string()).describe('Those that differ from what is stored; of a new client, all'),
+  })
+  .meta({ id: 'SamlClientReading' });
+export type SamlClientReading = z.infer<typeof SamlClientReading>;
+export const readSamlMetadata = route({
+  method: 'POST',
+  path: '/admin/realms/:realm/saml-clients/import/dry-run',
+  operationId: 'readSamlMetadata',
+  tag: 'saml-clients',
+  summary: 'Say what an import of metadata would write; nothing is written',
+  description: `Either \`metadata\` or \`metadataUrl\`. Metadata is refused as the import refuses it.`,
+  permission: 'saml-clients:write',
+  params: InRealm,
+  body: z
+    .strictObject({
+      ...chosen,
+      metadata: text(1024 * 1024)
+        .min(1)
+        .optional(),
+      metadataUrl: HttpsAddress.optional(),
+    })
+    .refine(
+      ({ metadata, metadataUrl }) => (metadata === undefined) !== (metadataUrl === undefined),
+      'needs either metadata or metadataUrl',
+    ),
+  example: { metadata: importSamlClient.example?.metadata ?? '' },
+  response: SamlClientReading,
+  recordsNothing: true,
+  problems: ['too-large'],
+});
+
 export const importSamlClientFromUrl = route({
   ...imported,
   path: '/admin/realms/:realm/saml-clients/import-url',

@@ -108,7 +108,7 @@ test('a SAML application by its metadata; metadata that is none is refused at th
   await open(`${at('application')}?variant=saml-metadata&step=settings`);
   await choose(page, 'Metadata', 'As XML');
   await page.getByLabel('XML', { exact: true }).fill('<no-metadata/>');
-  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('button', { name: 'Review and create' }).click();
   await page.getByRole('alert').first().waitFor();
   await page
     .getByLabel('XML', { exact: true })
@@ -116,11 +116,29 @@ test('a SAML application by its metadata; metadata that is none is refused at th
     <SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
       <AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://crm.example.com/acs" index="0"/>
     </SPSSODescriptor></EntityDescriptor>`);
-  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('button', { name: 'Review and create' }).click();
+  const plan = page.getByRole('dialog');
+  await plan.getByText('https://crm.example.com/acs').first().waitFor();
+  expect((await server.admin.call(listSamlClients, { params })).body).toEqual([]);
+  await plan.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByText(`${server.baseUrl}/realms/${realm}/saml/idp/metadata`).waitFor();
   expect((await server.admin.call(listSamlClients, { params })).body).toMatchObject([
     { entityId: 'https://crm.example.com/saml' },
   ]);
+  await close();
+});
+
+test('an identity provider’s settings are checked before they are saved, in words', async () => {
+  receiver.answer = ({ url }) =>
+    url.startsWith('/.well-known/') ? { status: 200, body: JSON.stringify({ issuer: 'https://other.example' }) } : {};
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open(`${at('identity-provider')}?variant=oidc&step=settings`);
+  await page.getByLabel('Issuer', { exact: true }).fill(receiver.url);
+  await page.getByRole('button', { name: 'Check them' }).click();
+  await page.getByText(/names the issuer https:\/\/other\.example, the settings/).waitFor();
+  await look('the check of an identity provider');
+  expect((await server.admin.call(listIdentityProviders, { params })).body).toEqual([]);
+  receiver.answer = () => ({});
   await close();
 });
 

@@ -1,8 +1,8 @@
 // Kinds of applications, and the client that each needs. docs/applications.md has the same settings.
 import { call } from '../../api/client.ts';
-import { importSamlClient, importSamlClientFromUrl } from '../../generated/routes.ts';
+import { importSamlClient, importSamlClientFromUrl, readSamlMetadata } from '../../generated/routes.ts';
 import type { Row } from '../../kinds/entry.ts';
-import { type Ask, listOf, textOf, withoutEmpty } from './asks.tsx';
+import { type Answers, type Ask, listOf, textOf, withoutEmpty } from './asks.tsx';
 import type { Variant } from './create-wizard.tsx';
 
 const names: readonly Ask[] = [
@@ -297,17 +297,26 @@ export const applicationVariants: readonly Variant[] = [
       'Metadata',
     ),
     body: () => ({}),
+    preview: async (realm, answers) =>
+      (await call(readSamlMetadata, { params: { realm }, body: metadataOf(answers) })).body?.client ?? {},
     save: (realm, answers) => {
-      const certificate = textOf(answers, 'certificate');
-      const chosen = certificate === '' ? {} : { certificate };
+      const { metadata, metadataUrl, ...chosen } = metadataOf(answers);
       return saved(
-        answers.from === 'xml'
-          ? call(importSamlClient, { params: { realm }, body: { metadata: textOf(answers, 'metadata'), ...chosen } })
-          : call(importSamlClientFromUrl, {
-              params: { realm },
-              body: { metadataUrl: textOf(answers, 'metadataUrl'), ...chosen },
-            }),
+        metadata === undefined
+          ? call(importSamlClientFromUrl, { params: { realm }, body: { metadataUrl: metadataUrl ?? '', ...chosen } })
+          : call(importSamlClient, { params: { realm }, body: { metadata, ...chosen } }),
       );
     },
   },
 ];
+
+/** The metadata as the API takes it. */
+function metadataOf(answers: Answers): { metadata?: string; metadataUrl?: string; certificate?: string } {
+  const certificate = textOf(answers, 'certificate');
+  return {
+    ...(answers.from === 'xml'
+      ? { metadata: textOf(answers, 'metadata') }
+      : { metadataUrl: textOf(answers, 'metadataUrl') }),
+    ...(certificate !== '' && { certificate }),
+  };
+}

@@ -29,6 +29,9 @@ export interface AskStep {
   /** The work that is done elsewhere first, by the answers so far. */
   first?: (answers: Answers, realm: string) => ReactNode;
 }
+
+/** Tries out the answers before they are saved. */
+export type TryOut = (body: Row, realm: string) => ReactNode;
 export interface Variant {
   id: string;
   label: string;
@@ -39,8 +42,10 @@ export interface Variant {
   body: (answers: Answers, realm: string) => Row;
   /** The object has a secret that this page makes up, and shows once it is stored. */
   makesSecret?: true;
-  /** Instead of the kind's own way to create; it then has no plan. */
+  /** Instead of the kind's own way to create; it then has no plan, unless `preview` says what it would write. */
   save?: (realm: string, answers: Answers) => Promise<Row>;
+  /** The fields that `save` would write. */
+  preview?: (realm: string, answers: Answers) => Promise<Row>;
 }
 export interface EndProps {
   realm: string;
@@ -60,6 +65,8 @@ export interface WizardSpec {
   /** The title of the last step. */
   end: string;
   variants: readonly Variant[];
+  /** In the last step, below the questions. */
+  tryOut?: TryOut;
   End: ComponentType<EndProps>;
 }
 
@@ -219,6 +226,17 @@ function SettingsForm({ spec, realm, variant, entry, at, kind }: SettingsProps &
     },
   });
 
+  const preview = useMutation<Row | undefined, ServerProblem>({
+    mutationFn: async () => variant.preview?.(realm, answers),
+    onSuccess: () => setReviewed(true),
+    onError: (problem) => {
+      const { placed, rest } = placeFaults(faultsOf(problem), asks);
+      setFaults(placed);
+      setOthers(rest);
+      showFaulty(placed);
+    },
+  });
+
   if (!step) return null;
   const here = applicableAsks(step.asks, answers);
   const submit = (event: FormEvent) => {
@@ -233,14 +251,19 @@ function SettingsForm({ spec, realm, variant, entry, at, kind }: SettingsProps &
     if (all.size > 0) showFaulty(all);
     if (all.size > 0 || rest.size > 0) return;
     if (!isLast) go({ variant: variant.id, step: variant.steps[place + 1]?.id ?? END });
+    else if (variant.preview) preview.mutate();
     else if (variant.save) save.mutate();
     else setReviewed(true);
   };
-  const document = variant.save ? undefined : documentOf(entry, kind, body);
+  const previewed = preview.data;
+  const hasPlan = !variant.save || variant.preview !== undefined;
+  const written = variant.save ? (previewed ?? {}) : body;
+  const document = hasPlan ? documentOf(entry, kind, written) : undefined;
   return (
     <form className="form" onSubmit={submit} noValidate>
       {others.size > 0 && <FaultNote faults={others} />}
       {save.error && !isReviewed && <ProblemNote problem={save.error} quietFields />}
+      {preview.error && !isReviewed && <ProblemNote problem={preview.error} quietFields />}
       {step.first?.(answers, realm)}
       {here.length > 0 && (
         <Panel plain>
@@ -258,17 +281,24 @@ function SettingsForm({ spec, realm, variant, entry, at, kind }: SettingsProps &
           </div>
         </Panel>
       )}
+      {isLast && spec.tryOut?.(body, realm)}
       <div className="form-actions">
         <span className="said" role="status">
           {faults.size > 0
             ? `${faults.size} ${faults.size === 1 ? 'answer needs' : 'answers need'} a change.`
-            : isLast && !variant.save
+            : isLast && hasPlan
               ? 'The next step shows the server’s plan.'
               : ''}
         </span>
         {(place > 0 || spec.variants.length > 1) && <ButtonLink to={back}>Back</ButtonLink>}
-        <Button type="submit" variant="primary" isDisabled={save.isPending}>
-          {save.isPending ? 'Asking the server…' : !isLast ? 'Continue' : variant.save ? 'Create' : 'Review and create'}
+        <Button type="submit" variant="primary" isDisabled={save.isPending || preview.isPending}>
+          {save.isPending || preview.isPending
+            ? 'Asking the server…'
+            : !isLast
+              ? 'Continue'
+              : hasPlan
+                ? 'Review and create'
+                : 'Create'}
         </Button>
       </div>
       {isReviewed && (
@@ -276,14 +306,14 @@ function SettingsForm({ spec, realm, variant, entry, at, kind }: SettingsProps &
           title={`Create ${entry.one}`}
           realm={realm}
           document={document}
-          changes={body}
+          changes={written}
           before={{}}
           save="Create"
           onSave={() => save.mutate()}
           onClose={() => setReviewed(false)}
           isSaving={save.isPending}
           problem={save.error}
-          commands={() => createCommands(entry, realm, undefined, body, document)}
+          commands={() => createCommands(entry, realm, undefined, written, document)}
         />
       )}
     </form>

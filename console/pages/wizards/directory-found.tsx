@@ -100,7 +100,7 @@ export function UnsavedTest({ realm, body }: { realm: string; body: Row }) {
   const found = test.data?.body;
   const faults = faultsOf(test.error);
   // the server judges the answers by the contract
-  const asked = body as Parameters<typeof test.mutate>[0]['body'];
+  const asked = body as NonNullable<Parameters<typeof test.mutate>[0]['body']>;
   return (
     <Panel title="Try the answers" lead="Connects, signs in there, and reads ten people. Nothing is saved.">
       <div className="stack">

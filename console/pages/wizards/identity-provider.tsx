@@ -2,6 +2,7 @@
 import type { PageProps } from '../page.ts';
 import { CreateWizard, type WizardSpec } from './create-wizard.tsx';
 import IdentityProviderEnd from './identity-provider-end.tsx';
+import { ProviderTest } from './provider-test.tsx';
 import { providerVariants } from './provider-variants.tsx';
 
 const spec: WizardSpec = {
@@ -11,6 +12,7 @@ const spec: WizardSpec = {
   choose: 'Provider',
   end: 'Try it',
   variants: providerVariants,
+  tryOut: (body, realm) => <ProviderTest realm={realm} body={body} />,
   End: IdentityProviderEnd,
 };
 

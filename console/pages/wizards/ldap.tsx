@@ -211,12 +211,7 @@ const variant = (id: string, label: string, help: string, isActive: boolean): Va
   steps: [
     { id: 'connection', title: 'Connection', asks: connection },
     { id: 'people', title: 'People', asks: people(isActive) },
-    {
-      id: 'groups',
-      title: 'Groups and sync',
-      asks: groups(isActive),
-      first: (answers, realm) => <UnsavedTest realm={realm} body={bodyOf(isActive)(answers)} />,
-    },
+    { id: 'groups', title: 'Groups and sync', asks: groups(isActive) },
   ],
   body: bodyOf(isActive),
 });
@@ -231,6 +226,7 @@ const spec: WizardSpec = {
     variant('ldap', 'OpenLDAP, 389, and others', 'With uid, inetOrgPerson and groupOfNames', false),
     variant('active-directory', 'Active Directory', 'With sAMAccountName and objectGUID', true),
   ],
+  tryOut: (body, realm) => <UnsavedTest realm={realm} body={body} />,
   End: LdapEnd,
 };
 

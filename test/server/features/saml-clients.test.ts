@@ -341,6 +341,30 @@ describe('metadata at an address', () => {
     expect(receiver.received).toMatchObject([{ method: 'GET', url: '/metadata' }]);
   });
 
+  test('is read without writing anything: what it would set, and what of that is new', async () => {
+    const dry = async (body: object) =>
+      (await server.admin.call(api.readSamlMetadata, { params, body })).body!;
+    const metadata = metadataOf('https://dry.example.com');
+    expect(await dry({ metadata })).toMatchObject({
+      entityId: 'https://dry.example.com',
+      exists: false,
+      client: { entityId: 'https://dry.example.com', assertionConsumerServices: [expect.any(Object)] },
+      changed: expect.arrayContaining(['assertionConsumerServices']),
+    });
+    receiver.answer = () => ({ body: metadata });
+    const metadataUrl = `${receiver.url}/metadata`;
+    expect(await dry({ metadataUrl })).toMatchObject({ exists: false, client: { metadataUrl } });
+    const listed = await server.admin.call(api.listSamlClients, { params, query: { q: 'dry.example.com' } });
+    expect(listed.body).toEqual([]);
+    await byText(metadata);
+    expect(await dry({ metadata })).toMatchObject({ exists: true, changed: [] });
+    expect(await faultsOf(dry({ metadata: '<none/>' }))).toEqual([400, [expect.stringContaining('metadata')]]);
+    expect((await faultsOf(dry({ metadata, metadataUrl })))[0]).toBe(400);
+    expect((await faultsOf(dry({})))[0]).toBe(400);
+    const reader = await administrator(server, { target: 'acme', permissions: ['saml-clients:read'] });
+    await expect(reader.call(api.readSamlMetadata, { params, body: { metadata } })).rejects.toMatchObject({ status: 403 });
+  });
+
   test('counts by the key that was given once, until another is given', async () => {
     const plain = metadataOf('https://trusted.example.com');
     receiver.answer = () => ({ body: signedXml(plain, pair.key) });

@@ -1,9 +1,10 @@
 // Creates a SAML client from metadata that an administrator sends, or from an address; it is fetched before the
 // transaction. Specification 4.10; decisions "SAML client".
-import { type SamlClient, SamlClientInput } from '../../../contract/saml-clients.ts';
+import { type SamlClient, SamlClientInput, type SamlClientReading } from '../../../contract/saml-clients.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import type { Caller, ResourceApi } from '../../../resource/api.ts';
+import { createdFields, differences } from '../../../resource/change.ts';
 import { issuesAt } from '../../../resource/items.ts';
 import type { Fields } from '../../../resource/part.ts';
 import type { Resource } from '../../../resource/resource.ts';
@@ -57,7 +58,32 @@ export function createSamlClientImport({ sql, api, of, outbound, now }: SamlClie
 
   const fetched = createFetch(outbound);
 
+  /** What an import would write, by its own rules. */
+  async function reading(realm: string, path: string, read: Read, more: Fields): Promise<SamlClientReading> {
+    const { entityId, name, fields } = read;
+    mustBeValid(path, { entityId, ...(name !== undefined && { name }), ...fields });
+    const there = await of.table.find(sql, realm, { key: entityId });
+    const named = there || name === undefined ? {} : { name };
+    const wanted = of.fieldsOf({ ...named, ...fields, ...more });
+    const changed = there ? differences(there.fields, wanted) : createdFields(wanted);
+    const client = { entityId, ...wanted };
+    return { entityId, exists: there !== undefined, client, changed: changed.map((one) => one.path) };
+  }
+
   return {
+    async dryRun(
+      realm: string,
+      { metadata, metadataUrl, ...wanted }: Wanted & { metadata?: string | undefined; metadataUrl?: string | undefined },
+    ): Promise<SamlClientReading> {
+      if (metadataUrl === undefined)
+        return reading(realm, 'metadata', readAs('metadata', wanted)(metadata ?? ''), {});
+      readAs('metadataUrl', wanted);
+      const { certificate } = wanted;
+      const read = readAs('metadataUrl', wanted)(await fetched(metadataUrl));
+      const kept = certificate === undefined ? {} : { metadataCertificate: certificate };
+      return reading(realm, 'metadataUrl', read, { metadataUrl, ...kept });
+    },
+
     fromText: (caller: Caller, realm: string, { metadata, ...wanted }: Wanted & { metadata: string }) =>
       write(caller, realm, 'metadata', readAs('metadata', wanted)(metadata)),
 

@@ -1,6 +1,6 @@
 // Binds the imports of contract/saml-clients.ts; the resource's own routes are server/resource's.
 import type { FastifyInstance } from 'fastify';
-import { importSamlClient, importSamlClientFromUrl } from '../../../contract/saml-clients.ts';
+import { importSamlClient, importSamlClientFromUrl, readSamlMetadata } from '../../../contract/saml-clients.ts';
 import { bind } from '../../../http/bind.ts';
 import { callerOf } from '../../../resource/routes.ts';
 import { METADATA, textOf, XmlError } from '../../../xml/document.ts';
@@ -21,5 +21,6 @@ export function samlClientImportRoutes(app: FastifyInstance, imports: SamlClient
     });
     bind(scope, importSamlClient, (call) => imports.fromText(callerOf(call), call.params.realm, call.body));
   });
+  bind(app, readSamlMetadata, ({ params, body }) => imports.dryRun(params.realm, body));
   bind(app, importSamlClientFromUrl, (call) => imports.fromUrl(callerOf(call), call.params.realm, call.body));
 }

@@ -1,7 +1,8 @@
 // Shows an entry of a directory as the user that it would be, for an administrator who tries the mapping out. Pure. It
 // leaves out secrets and bytes, whatever they are mapped to.
 import type { DirectoryTest } from '../../../contract/directory-syncs.ts';
-import { type UserProfile, visibleTo } from '../../../domain/user-profile.ts';
+import type { UserProfile } from '../../../contract/user-profile.ts';
+import { visibleTo } from '../../../domain/user-profile.ts';
 import type { DirectoryPerson } from '../users/from-directory.ts';
 import type { Entry } from './connection.ts';
 import type { Directory } from './store.ts';
