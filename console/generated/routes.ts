@@ -55,6 +55,7 @@ import type * as usersContract from '../../server/contract/users.ts';
 import type * as webhooksContract from '../../server/contract/webhooks.ts';
 import type * as workloadIdentityContract from '../../server/contract/workload-identity.ts';
 
+export const listRoleHolders = /* @__PURE__ */ light<typeof adminAccessContract.listRoleHolders>('GET', '/admin/realms/:realm/admin-roles/:id/holders', 'admin-roles:read');
 export const adminLogout = /* @__PURE__ */ light<typeof adminAccessContract.adminLogout>('POST', '/admin/logout', null);
 export const getAdminSession = /* @__PURE__ */ light<typeof adminAccessContract.getAdminSession>('GET', '/admin/session', null);
 export const getClientAdminRoles = /* @__PURE__ */ light<typeof adminAccessContract.getClientAdminRoles>('GET', '/admin/realms/:realm/clients/:id/admin-roles', 'admin-roles:read');
@@ -68,6 +69,7 @@ export const deleteAdminRole = /* @__PURE__ */ light<typeof adminRolesContract.d
 export const getAdminRole = /* @__PURE__ */ light<typeof adminRolesContract.getAdminRole>('GET', '/admin/realms/:realm/admin-roles/:id', 'admin-roles:read');
 export const listAdminRoles = /* @__PURE__ */ light<typeof adminRolesContract.listAdminRoles>('GET', '/admin/realms/:realm/admin-roles', 'admin-roles:read');
 export const putAdminRole = /* @__PURE__ */ light<typeof adminRolesContract.putAdminRole>('PUT', '/admin/realms/:realm/admin-roles/:id', 'admin-roles:write');
+export const listUserAgents = /* @__PURE__ */ light<typeof agentsContract.listUserAgents>('GET', '/admin/realms/:realm/users/:userId/agents', 'agents:read');
 export const activateAgent = /* @__PURE__ */ light<typeof agentsContract.activateAgent>('POST', '/admin/realms/:realm/agents/:id/activate', 'agents:write');
 export const createAgent = /* @__PURE__ */ light<typeof agentsContract.createAgent>('POST', '/admin/realms/:realm/agents', 'agents:write');
 export const deleteAgent = /* @__PURE__ */ light<typeof agentsContract.deleteAgent>('DELETE', '/admin/realms/:realm/agents/:id', 'agents:write');
@@ -158,6 +160,7 @@ export const listFlows = /* @__PURE__ */ light<typeof flowsContract.listFlows>('
 export const putBrowserFlow = /* @__PURE__ */ light<typeof flowsContract.putBrowserFlow>('PUT', '/admin/realms/:realm/flow', 'flows:write');
 export const putFlow = /* @__PURE__ */ light<typeof flowsContract.putFlow>('PUT', '/admin/realms/:realm/flows/:alias', 'flows:write');
 export const renameFlow = /* @__PURE__ */ light<typeof flowsContract.renameFlow>('PATCH', '/admin/realms/:realm/flows/:alias', 'flows:write');
+export const revokeUserConsent = /* @__PURE__ */ light<typeof gdprContract.revokeUserConsent>('DELETE', '/admin/realms/:realm/users/:userId/gdpr/consents/:clientId', 'users:write');
 export const eraseUser = /* @__PURE__ */ light<typeof gdprContract.eraseUser>('DELETE', '/admin/realms/:realm/users/:userId/gdpr', 'users:write');
 export const exportUserData = /* @__PURE__ */ light<typeof gdprContract.exportUserData>('GET', '/admin/realms/:realm/users/:userId/gdpr/export', 'users:read');
 export const listUserConsents = /* @__PURE__ */ light<typeof gdprContract.listUserConsents>('GET', '/admin/realms/:realm/users/:userId/gdpr/consents', 'users:read');
@@ -218,6 +221,7 @@ export const getAuditConfig = /* @__PURE__ */ light<typeof monitoringContract.ge
 export const getMetricsSummary = /* @__PURE__ */ light<typeof monitoringContract.getMetricsSummary>('GET', '/admin/metrics/summary', null);
 export const endOfflineSession = /* @__PURE__ */ light<typeof offlineSessionsContract.endOfflineSession>('DELETE', '/admin/realms/:realm/users/:userId/offline-sessions/:id', 'sessions:write');
 export const listOfflineSessions = /* @__PURE__ */ light<typeof offlineSessionsContract.listOfflineSessions>('GET', '/admin/realms/:realm/users/:userId/offline-sessions', 'sessions:read');
+export const listUserOrganizations = /* @__PURE__ */ light<typeof organizationsContract.listUserOrganizations>('GET', '/admin/realms/:realm/users/:userId/organizations', 'organizations:read');
 export const addMember = /* @__PURE__ */ light<typeof organizationsContract.addMember>('PUT', '/admin/realms/:realm/organizations/:id/members/:userId', 'organizations:write');
 export const createOrganization = /* @__PURE__ */ light<typeof organizationsContract.createOrganization>('POST', '/admin/realms/:realm/organizations', 'organizations:write');
 export const deleteOrganization = /* @__PURE__ */ light<typeof organizationsContract.deleteOrganization>('DELETE', '/admin/realms/:realm/organizations/:id', 'organizations:write');
@@ -312,6 +316,7 @@ export const putDirectory = /* @__PURE__ */ light<typeof userFederationContract.
 export const importUsers = /* @__PURE__ */ light<typeof userImportContract.importUsers>('POST', '/admin/realms/:realm/users/import', 'users:write');
 export const getUserProfile = /* @__PURE__ */ light<typeof userProfileContract.getUserProfile>('GET', '/admin/realms/:realm/user-profile', 'settings:read');
 export const putUserProfile = /* @__PURE__ */ light<typeof userProfileContract.putUserProfile>('PUT', '/admin/realms/:realm/user-profile', 'settings:write');
+export const mailPasswordReset = /* @__PURE__ */ light<typeof usersContract.mailPasswordReset>('POST', '/admin/realms/:realm/users/:userId/password/reset-mail', 'users:write', { reach: true });
 export const createUser = /* @__PURE__ */ light<typeof usersContract.createUser>('POST', '/admin/realms/:realm/users', 'users:write', { reach: true });
 export const deleteCredential = /* @__PURE__ */ light<typeof usersContract.deleteCredential>('DELETE', '/admin/realms/:realm/users/:userId/credentials/:type/:id', 'users:write', { reach: true });
 export const deleteUser = /* @__PURE__ */ light<typeof usersContract.deleteUser>('DELETE', '/admin/realms/:realm/users/:userId', 'users:write', { reach: true });

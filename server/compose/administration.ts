@@ -10,6 +10,7 @@ import { enrolmentLinkRoutes } from '../features/authentication/enrolment-links/
 import { impersonationRoutes } from '../features/authentication/impersonation/routes.ts';
 import { createImpersonation } from '../features/authentication/impersonation/service.ts';
 import { invitationRoutes } from '../features/authentication/invitations/routes.ts';
+import { passwordResetRoutes } from '../features/authentication/recovery/admin-routes.ts';
 import { authorizationServiceRoutes } from '../features/configuration/authorization-services/routes.ts';
 import { createAuthorizationServices } from '../features/configuration/authorization-services/service.ts';
 import { clientScopeRoutes } from '../features/configuration/client-scopes/routes.ts';
@@ -179,6 +180,7 @@ function mountUsers(admin: FastifyInstance, deps: Operations): void {
   sessionRoutes(admin, covering);
   logoutAgainRoutes(admin, deps);
   enrolmentTokenRoutes(admin, covering);
+  passwordResetRoutes(admin, covering);
   enrolmentLinkRoutes(admin, { ...covering, links: deps.enrolmentLinks });
   identityLinkRoutes(admin, covering);
   membershipRoutes(admin, createMemberships(covering));

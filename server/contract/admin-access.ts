@@ -1,6 +1,6 @@
 // Administrators' sign-in and permissions. Decisions "Admin authentication"; specification 5.
 import { z } from 'zod';
-import { ById, EpochMs, Id, InRealm, name, RealmName, text } from './names.ts';
+import { ById, EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
 import { PermissionName } from './permissions.ts';
 import { route } from './route.ts';
 
@@ -150,4 +150,23 @@ export const putClientAdminRoles = route({
   example: { grants: [{ role: 'realm-viewer', realm: 'acme' }] },
   response: AdminGrants,
   problems: ['declared-only', 'not-found', 'privilege-escalation', 'precondition-failed'],
+});
+
+export const RoleHolder = z
+  .object({
+    holder: z.object({ type: z.enum(['user', 'client']), id: Id, name: z.string() }),
+    realm: z.string().describe('Over which realm; * is every realm'),
+  })
+  .meta({ id: 'RoleHolder' });
+export type RoleHolder = z.infer<typeof RoleHolder>;
+export const listRoleHolders = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/admin-roles/:id/holders',
+  tag,
+  summary: 'List the users and the service accounts that hold an admin role, and over which realm',
+  permission: 'admin-roles:read',
+  params: ById,
+  query: Page,
+  response: z.array(RoleHolder),
+  problems: ['not-found'],
 });

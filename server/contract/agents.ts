@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { type AnswerOf, kind } from './kind.ts';
-import { ById, EpochMs, InRealm, name, Page, text } from './names.ts';
+import { ById, EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
 import { ACCESS_TOKEN_TYPE, ClientParameters, OAuthErrorBody, TOKEN_EXCHANGE } from './oauth.ts';
 import { route } from './route.ts';
 import { servedTo } from './surface.ts';
@@ -110,6 +110,18 @@ export const reviewAgent = route({
   ...move,
   path: `${at}/:id/review`,
   summary: 'Confirm that an active agent is still needed',
+});
+
+export const listUserAgents = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/users/:userId/agents',
+  tag: 'agents',
+  summary: 'List the agents that a user answers for, by name',
+  permission: 'agents:read',
+  params: z.strictObject({ realm: RealmName, userId: Id }),
+  query: Page,
+  response: z.array(agents.wire),
+  problems: ['not-found'],
 });
 
 export const AgentInReview = agents.wire

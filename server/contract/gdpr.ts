@@ -95,6 +95,18 @@ export const listUserConsents = route({
   response: z.array(ConsentRecord),
   problems: ['not-found'],
 });
+export const revokeUserConsent = route({
+  method: 'DELETE',
+  path: `${ofUser}/consents/:clientId`,
+  operationId: 'revokeUserConsent',
+  tag,
+  summary: 'Take back what a person agreed to for one application, with the tokens that it has',
+  description: 'The application asks the person again at the next sign-in.',
+  permission: 'users:write',
+  params: OfUser.extend({ clientId: z.string().min(1).max(1024).describe('Of a SAML client its entity id') }),
+  status: 204,
+  problems: ['not-found', 'privilege-escalation'],
+});
 export const eraseUser = route({
   method: 'DELETE',
   path: ofUser,

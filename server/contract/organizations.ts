@@ -111,6 +111,27 @@ export const listMembers = route({
   response: z.array(OrganizationMember),
   problems: ['not-found'],
 });
+export const UserOrganization = z
+  .object({
+    id: Id.describe('Of the organization'),
+    name: z.string(),
+    displayName: z.string().nullable(),
+    enabled: z.boolean(),
+    joinedAt: EpochMs,
+  })
+  .meta({ id: 'UserOrganization' });
+export type UserOrganization = z.infer<typeof UserOrganization>;
+export const listUserOrganizations = route({
+  method: 'GET',
+  path: '/admin/realms/:realm/users/:userId/organizations',
+  tag,
+  summary: 'List the organizations of which a user is a member, by name',
+  permission: 'organizations:read',
+  params: z.strictObject({ realm: RealmName, userId: Id }),
+  query: Page,
+  response: z.array(UserOrganization),
+  problems: ['not-found'],
+});
 export const addMember = route({
   method: 'PUT',
   path: `${at}/members/:userId`,

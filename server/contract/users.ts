@@ -52,6 +52,13 @@ export const User = z
   })
   .meta({ id: 'User' });
 export type User = z.infer<typeof User>;
+export const ListedUser = User.extend({
+  locked: z
+    .boolean()
+    .optional()
+    .describe('With `?with=locked`: whether failed sign-ins have locked the user just now'),
+}).meta({ id: 'ListedUser' });
+export type ListedUser = z.infer<typeof ListedUser>;
 
 export const Password = text(512).min(1);
 export const UserInput = z
@@ -142,6 +149,7 @@ const filters = SearchPage.extend({
   role: name().optional().describe('Name of a realm role that is held directly'),
   group: GroupPath.optional().describe('Path of a group whose direct member the user is'),
   organization: name().optional().describe('Name of an organization whose member the user is'),
+  with: z.enum(['locked']).optional().describe('What each row has besides: `locked`'),
 });
 const AttributeValue = text(4096);
 export const UserQuery = z.looseObject(filters.shape).superRefine((query, context) => {
@@ -172,7 +180,7 @@ export const listUsers = route({
   reach: 'rows',
   params: InRealm,
   query: UserQuery,
-  response: z.array(User),
+  response: z.array(ListedUser),
 });
 export const createUser = route({
   method: 'POST',
@@ -245,6 +253,22 @@ export const setPassword = route({
   example: { password: 'correct horse battery staple', temporary: true },
   status: 204,
   problems: ['not-found', 'privilege-escalation'],
+});
+
+export const mailPasswordReset = route({
+  method: 'POST',
+  path: `${at}/:userId/password/reset-mail`,
+  operationId: 'mailPasswordReset',
+  tag,
+  summary: 'Mail a user a link by which they choose a new password',
+  description:
+    'As if the user had said that the password is forgotten: the link goes to the verified address, works once, and the present password stays until then. 409 `wrong-state`: the user is disabled, has no verified address, signs in without a password or by one that a directory keeps; or no mail goes out, without a provider or beyond a limit.',
+  permission: 'users:write',
+  reach: { user: 'userId' },
+  params: ByUser,
+  status: 202,
+  response: z.object({ expiresAt: EpochMs.describe('When the link ends') }),
+  problems: ['not-found', 'wrong-state', 'privilege-escalation'],
 });
 
 export const RequiredActions = z.strictObject({ requiredActions: fields.requiredActions });

@@ -78,7 +78,7 @@ export async function oneOfEach(server: TestServer, realm: string): Promise<Ids>
   const clientId = await idOf(admin.call(createClient, { params, body: { clientId: 'app' } }));
   const roleId = await idOf(admin.call(createRole, { params, body: { name: 'reader' } }));
   await admin.call(createClientRole, { params: { ...params, clientId }, body: { name: 'teller' } });
-  ids.users = { userId, type: 'password', id: credentials?.[0]?.id ?? '', roleId };
+  ids.users = { userId, type: 'password', id: credentials?.[0]?.id ?? '', roleId, clientId: 'app' };
   const mapperId = await idOf(
     admin.call(createProtocolMapper, { params: { ...params, clientId }, body: { name: 'x' } }),
   );

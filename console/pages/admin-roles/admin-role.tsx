@@ -2,6 +2,7 @@
 import { kindInSection } from '../../kinds/all.ts';
 import { KindDetail } from '../../kinds/detail.tsx';
 import type { PageProps } from '../page.ts';
+import { Holders } from './holders.tsx';
 import { PermissionTable } from './permission-table.tsx';
 
 const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
@@ -19,6 +20,11 @@ export default function AdminRolePage({ params }: PageProps) {
             id: 'permissions',
             label: 'Permissions by area',
             content: () => <PermissionTable realm={params.realm} held={textsOf(row.permissions)} />,
+          },
+          {
+            id: 'holders',
+            label: 'Holders',
+            content: () => <Holders realm={params.realm} id={String(row.id)} />,
           },
         ],
       }}

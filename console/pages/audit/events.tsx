@@ -1,7 +1,7 @@
 // The audit log: filters in the address, pages by cursor or the newest as they come, one event with all that it says.
 import { useMemo, useState } from 'react';
 import { useRead } from '../../api/queries.ts';
-import { listEvents } from '../../generated/routes.ts';
+import { getEvent, listEvents } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -66,7 +66,15 @@ export default function Events({ params: { realm } }: PageProps) {
   const problem = follow ? followed.problem : list.error;
   /** The server stopped its search before it had a page. */
   const isCut = !follow && list.data?.nextCursor !== undefined && (rows?.length ?? 0) < PAGE_ROWS;
-  const open = rows?.find(({ id }) => id === get('event'));
+  const wanted = get('event');
+  const listed = rows?.find(({ id }) => id === wanted);
+  // an address can name an event of another page
+  const other = useRead(
+    getEvent,
+    { params: { realm, id: wanted } },
+    { enabled: wanted !== '' && rows !== undefined && listed === undefined },
+  );
+  const open = wanted === '' ? undefined : (listed ?? other.data?.body);
   return (
     <Page
       title="Events"

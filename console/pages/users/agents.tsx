@@ -1,8 +1,6 @@
 // The agents that a user answers for.
-import { useQuery } from '@tanstack/react-query';
-import { callAll, type OutputOf, type ServerProblem } from '../../api/client.ts';
-import { keyOf } from '../../api/queries.ts';
-import { listAgents } from '../../generated/routes.ts';
+import { useRead } from '../../api/queries.ts';
+import { listUserAgents } from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -12,16 +10,11 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { UserTab } from './user.tsx';
 
-type Agent = OutputOf<typeof listAgents>[number];
 const tones: Readonly<Record<string, 'good' | 'warn' | 'bad'>> = { active: 'good', suspended: 'warn', revoked: 'bad' };
 
 export default function Agents({ realm, user }: UserTab) {
-  // the list has no filter by owner; a realm has a few thousand agents at most
-  const agents = useQuery<Agent[], ServerProblem>({
-    queryKey: [...keyOf(listAgents, { params: { realm } }), 'all'],
-    queryFn: () => callAll(listAgents, { params: { realm } }),
-  });
-  const own = agents.data?.filter(({ owner }) => owner === user.username);
+  const agents = useRead(listUserAgents, { params: { realm, userId: user.id }, query: { limit: 1000 } });
+  const own = agents.data?.body;
   return (
     <Panel
       title="Agents"

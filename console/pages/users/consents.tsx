@@ -1,22 +1,32 @@
 // The consents of a user, by application.
-import { useRead } from '../../api/queries.ts';
-import { listUserConsents } from '../../generated/routes.ts';
+import { useState } from 'react';
+import type { OutputOf } from '../../api/client.ts';
+import { useRead, useWrite } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { listUserConsents, revokeUserConsent } from '../../generated/routes.ts';
 import { requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Chips } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
 import type { UserTab } from './user.tsx';
+
+type Consent = OutputOf<typeof listUserConsents>[number];
 
 export default function Consents({ realm, user }: UserTab) {
   const params = { realm, userId: user.id };
+  const may = useMay();
+  const [asked, setAsked] = useState<Consent>();
   const consents = useRead(listUserConsents, { params });
   return (
     <Panel
       title="Consents"
-      lead="The user takes a consent back on the account page."
+      lead="What the user has allowed applications. The user takes a consent back on the account page."
       plain
       actions={<AsCommand quiet commands={() => requestCommands(listUserConsents, params)} />}
     >
@@ -38,6 +48,23 @@ export default function Consents({ realm, user }: UserTab) {
             { id: 'claims', head: 'further claims', cell: ({ claims }) => <Chips items={claims} most={5} /> },
             { id: 'granted', head: 'first given', cell: ({ grantedAt }) => <Time ms={grantedAt} /> },
             { id: 'updated', head: 'last given', cell: ({ updatedAt }) => <Time ms={updatedAt} /> },
+            ...(may(realm, 'users:write')
+              ? [
+                  {
+                    id: 'revoke',
+                    head: 'take back',
+                    cell: (consent: Consent) => (
+                      <Button
+                        small
+                        aria-label={`Take back the consent for ${consent.clientName ?? consent.clientId}`}
+                        onPress={() => setAsked(consent)}
+                      >
+                        Take back
+                      </Button>
+                    ),
+                  },
+                ]
+              : []),
           ]}
           empty={
             <Empty icon="check" title="The user has agreed to nothing">
@@ -46,6 +73,44 @@ export default function Consents({ realm, user }: UserTab) {
           }
         />
       )}
+      {asked && <Revoke realm={realm} userId={user.id} consent={asked} onClose={() => setAsked(undefined)} />}
     </Panel>
+  );
+}
+
+function Revoke({
+  realm,
+  userId,
+  consent: { clientId, clientName },
+  onClose,
+}: {
+  realm: string;
+  userId: string;
+  consent: Consent;
+  onClose: () => void;
+}) {
+  const revoke = useWrite(revokeUserConsent);
+  const name = clientName ?? clientId;
+  return (
+    <Confirm
+      title={`Take back the consent for ${name}?`}
+      action="Take back"
+      busy={revoke.isPending}
+      problem={revoke.error}
+      onClose={onClose}
+      onConfirm={() =>
+        revoke.mutate(
+          { params: { realm, userId, clientId } },
+          {
+            onSuccess: () => {
+              onClose();
+              say(`Took back the consent for ${name}.`);
+            },
+          },
+        )
+      }
+    >
+      <p>The tokens that the application has for the user end, and the next sign-in asks the user again.</p>
+    </Confirm>
   );
 }

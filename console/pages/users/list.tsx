@@ -1,5 +1,6 @@
 // The list of users: search and filters on the server, pages by cursor, and actions on a selection.
 import { useState } from 'react';
+import type { OutputOf } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { listUsers } from '../../generated/routes.ts';
@@ -22,7 +23,9 @@ import { userAddress, usersAddress } from './addresses.ts';
 import { BulkBar } from './bulk.tsx';
 import { FilterDialog } from './filter-dialog.tsx';
 import { activeFilters, filtersOf, isFiltered, queryOf, type UserFilters } from './filters.ts';
-import { fullName, type User } from './words.ts';
+import { fullName } from './words.ts';
+
+type Listed = OutputOf<typeof listUsers>[number];
 
 const PAGE_ROWS = 50;
 
@@ -87,7 +90,7 @@ const COLUMNS_KEY = 'realmkeeper.columns.users';
 
 const None = () => <span className="none">–</span>;
 
-function cellOf(field: string, user: User, state: UserFilters['state']) {
+function cellOf(field: string, user: Listed) {
   switch (field) {
     case 'name':
       return fullName(user) ? <bdi>{fullName(user)}</bdi> : <None />;
@@ -103,7 +106,7 @@ function cellOf(field: string, user: User, state: UserFilters['state']) {
       return (
         <span className="row">
           {user.enabled ? <Badge tone="good">enabled</Badge> : <Badge tone="warn">disabled</Badge>}
-          {state === 'locked' && <Badge tone="bad">locked</Badge>}
+          {user.locked && <Badge tone="bad">locked</Badge>}
         </span>
       );
     case 'groups':
@@ -130,7 +133,7 @@ function UserTable({ realm }: { realm: string }) {
     listUsers,
     {
       params: { realm },
-      query: { limit: PAGE_ROWS, ...queryOf(filters), ...(cursor !== '' && { cursor }) },
+      query: { limit: PAGE_ROWS, with: 'locked', ...queryOf(filters), ...(cursor !== '' && { cursor }) },
     },
     { keep: true },
   );
@@ -139,11 +142,11 @@ function UserTable({ realm }: { realm: string }) {
   const chosen = columnEntries
     .filter((entry) => (kept === null ? 'shown' in entry : kept.split(',').includes(entry.field)))
     .map(({ field }) => field as string);
-  const columns: TableColumn<User>[] = [
+  const columns: TableColumn<Listed>[] = [
     { id: 'username', head: 'username', cell: ({ username }) => <bdi>{username}</bdi> },
     ...columnEntries
       .filter(({ field }) => chosen.includes(field))
-      .map(({ field, head }) => ({ id: field, head, cell: (user: User) => cellOf(field, user, filters.state) })),
+      .map(({ field, head }) => ({ id: field, head, cell: (user: Listed) => cellOf(field, user) })),
   ];
   const select = (ids: ReadonlySet<string>) => {
     const here = new Map(rows.map(({ id, username }) => [id, username]));

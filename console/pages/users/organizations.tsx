@@ -1,93 +1,94 @@
-// The organizations of the realm, and of which the user is a member. The API names an organization's members, and not a user's
-// organizations, so each shown one is asked for.
+// The organizations of which a user is a member.
 import { useState } from 'react';
+import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { addMember, listOrganizations, listUsers, removeMember } from '../../generated/routes.ts';
+import { addMember, listUserOrganizations, removeMember } from '../../generated/routes.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { inRealm } from '../../shell/addresses.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { useFilters } from '../../ui/filters.ts';
-import { Find } from '../../ui/find.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Table, type TableColumn } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { UserTab } from './user.tsx';
 import type { User } from './words.ts';
 
-/** Each row is a request. */
-const PAGE_ROWS = 10;
-/** Users whose names begin alike. */
-const ALIKE = 100;
-
-interface Organization {
-  id: string;
-  name: string;
-}
+const PAGE_ROWS = 50;
+type Membership = OutputOf<typeof listUserOrganizations>[number];
 
 export default function Organizations({ realm, user }: UserTab) {
-  const { get, set } = useFilters();
-  const q = get('org');
+  const may = useMay();
+  const { get } = useFilters();
   const cursor = get('orgs');
-  const organizations = useRead(
-    listOrganizations,
-    {
-      params: { realm },
-      query: { limit: PAGE_ROWS, ...(q !== '' && { q }), ...(cursor !== '' && { cursor }) },
-    },
+  const mayWrite = may(realm, 'organizations:write');
+  const params = { realm, userId: user.id };
+  const memberships = useRead(
+    listUserOrganizations,
+    { params, query: { limit: PAGE_ROWS, ...(cursor !== '' && { cursor }) } },
     { keep: true },
   );
-  const [left, setLeft] = useState<Organization>();
-  const rows = organizations.data?.body ?? [];
+  const [left, setLeft] = useState<Membership>();
+  const rows = memberships.data?.body ?? [];
+  const columns: TableColumn<Membership>[] = [
+    { id: 'name', head: 'organization', cell: ({ name }) => <bdi>{name}</bdi> },
+    {
+      id: 'display',
+      head: 'display name',
+      cell: ({ displayName }) => (displayName ? <bdi>{displayName}</bdi> : <span className="none">–</span>),
+    },
+    {
+      id: 'state',
+      head: 'state',
+      cell: ({ enabled }) => <Badge tone={enabled ? 'good' : 'warn'}>{enabled ? 'enabled' : 'disabled'}</Badge>,
+    },
+    { id: 'joined', head: 'member since', cell: ({ joinedAt }) => <Time ms={joinedAt} /> },
+    ...(mayWrite
+      ? [
+          {
+            id: 'leave',
+            head: 'membership',
+            cell: (membership: Membership) => (
+              <Button small aria-label={`Take out of ${membership.name}`} onPress={() => setLeft(membership)}>
+                Take out
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
   return (
-    <Panel title="Organizations" plain>
-      <div className="content list-tools">
-        <Find label="Find organizations" value={q} onChange={(text) => set({ org: text, orgs: undefined })} />
-      </div>
-      {organizations.error && <ProblemNote problem={organizations.error} retry={() => void organizations.refetch()} />}
-      {!organizations.data && !organizations.error && <Loading lines={4} />}
-      {organizations.data && (
+    <Panel
+      title="Organizations"
+      plain
+      actions={<AsCommand quiet commands={() => ({ curl: curlOf(listUserOrganizations, params) })} />}
+    >
+      {mayWrite && <Join realm={realm} user={user} />}
+      {memberships.error && <ProblemNote problem={memberships.error} retry={() => void memberships.refetch()} />}
+      {!memberships.data && !memberships.error && <Loading lines={4} />}
+      {memberships.data && (
         <Table
           label="Organizations"
           rows={rows}
-          idOf={({ id }) => String(id)}
-          stale={organizations.isPlaceholderData}
-          columns={[
-            { id: 'name', head: 'organization', cell: ({ name }) => <bdi>{String(name)}</bdi> },
-            {
-              id: 'display',
-              head: 'display name',
-              cell: ({ displayName }) =>
-                displayName ? <bdi>{String(displayName)}</bdi> : <span className="none">–</span>,
-            },
-            {
-              id: 'member',
-              head: 'membership',
-              cell: ({ id, name }) => (
-                <Membership
-                  realm={realm}
-                  user={user}
-                  organization={{ id: String(id), name: String(name) }}
-                  onLeave={() => setLeft({ id: String(id), name: String(name) })}
-                />
-              ),
-            },
-          ]}
+          idOf={({ id }) => id}
+          to={({ id }) => inRealm(realm, 'organizations', id)}
+          stale={memberships.isPlaceholderData}
+          columns={columns}
           empty={
-            q !== '' ? (
-              <Empty icon="search" title="No organization matches" />
-            ) : (
-              <Empty
-                icon="org"
-                title="The realm has no organizations"
-                actions={<ButtonLink to={inRealm(realm, 'organizations')}>Organizations</ButtonLink>}
-              >
-                <p>An organization is a company or a team whose users share the realm with others.</p>
-              </Empty>
-            )
+            <Empty
+              icon="org"
+              title="The user is a member of no organization"
+              actions={<ButtonLink to={inRealm(realm, 'organizations')}>Organizations</ButtonLink>}
+            >
+              <p>An organization is a company or a team whose users share the realm with others.</p>
+            </Empty>
           }
         />
       )}
@@ -95,14 +96,49 @@ export default function Organizations({ realm, user }: UserTab) {
         <div className="content">
           <Pager
             shown={rows.length}
-            total={q === '' ? organizations.data?.total : undefined}
-            nextCursor={organizations.data?.nextCursor}
+            total={memberships.data?.total}
+            nextCursor={memberships.data?.nextCursor}
             filter="orgs"
           />
         </div>
       )}
       {left && <Leave realm={realm} user={user} organization={left} onClose={() => setLeft(undefined)} />}
     </Panel>
+  );
+}
+
+function Join({ realm, user }: { realm: string; user: User }) {
+  const [id, setId] = useState<string | null>(null);
+  /** The field begins anew after a choice was taken. */
+  const [round, setRound] = useState(0);
+  const add = useWrite(addMember);
+  const join = () =>
+    add.mutate(
+      { params: { realm, id: id ?? '', userId: user.id } },
+      {
+        onSuccess: () => {
+          setId(null);
+          setRound(round + 1);
+          say('Made the user a member.');
+        },
+      },
+    );
+  return (
+    <div className="content list-tools">
+      <ReferenceField
+        key={round}
+        realm={realm}
+        kind="organization"
+        label="Add to an organization"
+        byId
+        value={id}
+        onChange={setId}
+      />
+      <Button isDisabled={id === null || add.isPending} onPress={join}>
+        Add
+      </Button>
+      {add.error && <ProblemNote problem={add.error} />}
+    </div>
   );
 }
 
@@ -114,7 +150,7 @@ function Leave({
 }: {
   realm: string;
   user: User;
-  organization: Organization;
+  organization: Membership;
   onClose: () => void;
 }) {
   const remove = useWrite(removeMember);
@@ -139,57 +175,5 @@ function Leave({
     >
       <p>The user stays in the realm, and tokens name the organization no longer.</p>
     </Confirm>
-  );
-}
-
-function Membership({
-  realm,
-  user,
-  organization: { id, name },
-  onLeave,
-}: {
-  realm: string;
-  user: User;
-  organization: Organization;
-  /** The question is asked outside of the table, which would take its keys. */
-  onLeave: () => void;
-}) {
-  const may = useMay();
-  const mayWrite = may(realm, 'organizations:write');
-  const members = useRead(listUsers, {
-    params: { realm },
-    query: {
-      organization: name,
-      limit: ALIKE,
-      ...(user.email === null ? { q: user.username } : { email: user.email }),
-    },
-  });
-  const add = useWrite(addMember);
-  const params = { realm, id, userId: user.id };
-  if (members.error) return <span className="fault">{members.error.message}</span>;
-  if (!members.data) return <span className="soft">…</span>;
-  const isMember = members.data.body?.some((one) => one.id === user.id) === true;
-  return (
-    <span className="row">
-      {isMember ? <Badge tone="good">member</Badge> : <span className="none">no member</span>}
-      {mayWrite && (
-        <Button
-          small
-          aria-label={isMember ? `Take out of ${name}` : `Add to ${name}`}
-          isDisabled={add.isPending}
-          onPress={() => {
-            if (isMember) onLeave();
-            else add.mutate({ params }, { onSuccess: () => say(`Made the user a member of ${name}.`) });
-          }}
-        >
-          {isMember ? 'Take out' : 'Add'}
-        </Button>
-      )}
-      {add.error && (
-        <span className="fault" role="alert">
-          {add.error.message}
-        </span>
-      )}
-    </span>
   );
 }

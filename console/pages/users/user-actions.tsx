@@ -6,7 +6,7 @@ import type { AnyRoute, InputOf, ServerProblem } from '../../api/client.ts';
 import { call } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { deleteLockout, deleteUser, eraseUser, getUser, listUsers, putUser } from '../../generated/routes.ts';
+import { deleteLockout, deleteUser, eraseUser, getUser, listUsers, mailPasswordReset, putUser } from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -19,7 +19,7 @@ import { LinkDialog } from './link-dialog.tsx';
 import { PasswordDialog } from './password-dialog.tsx';
 import type { User } from './words.ts';
 
-type Asked = 'password' | 'link' | 'enabled' | 'unlock' | 'impersonate' | 'delete' | 'erase';
+type Asked = 'password' | 'reset-mail' | 'link' | 'enabled' | 'unlock' | 'impersonate' | 'delete' | 'erase';
 
 interface Props {
   realm: string;
@@ -35,6 +35,7 @@ export function UserActions(props: Props) {
   const mayWrite = may.partly(realm, 'users:write');
   const ask = (what: Asked) => ({ onAction: () => setAsked(what) });
   const all: (Action | false)[] = [
+    mayWrite && { id: 'reset-mail', label: 'Mail a link for a new password…', icon: 'mail', ...ask('reset-mail') },
     mayWrite && { id: 'link', label: 'Make a set-up link…', icon: 'key', ...ask('link') },
     mayWrite && isLocked && { id: 'unlock', label: 'Unlock…', icon: 'check', ...ask('unlock') },
     mayWrite && {
@@ -73,6 +74,7 @@ export function UserActions(props: Props) {
         </ActionMenu>
       )}
       {asked === 'password' && <PasswordDialog realm={realm} user={user} onClose={onClose} />}
+      {asked === 'reset-mail' && <ResetMail realm={realm} user={user} onClose={onClose} />}
       {asked === 'link' && <LinkDialog realm={realm} user={user} onClose={onClose} />}
       {asked === 'impersonate' && <Impersonate realm={realm} user={user} onClose={onClose} />}
       {asked === 'enabled' && <Enabling {...props} onClose={onClose} />}
@@ -163,6 +165,36 @@ export function Unlock({ realm, user, onClose }: Pick<Asking, 'realm' | 'user' |
       <p>
         The server forgets the failed sign-ins. The sign-in report shows where they came from; if they were not the
         user’s, reset the password too.
+      </p>
+    </Confirm>
+  );
+}
+
+function ResetMail({ realm, user, onClose }: Pick<Asking, 'realm' | 'user' | 'onClose'>) {
+  const mail = useWrite(mailPasswordReset);
+  return (
+    <Confirm
+      title={`Mail ${user.username} a link for a new password?`}
+      action="Send the mail"
+      danger={false}
+      busy={mail.isPending}
+      problem={mail.error}
+      onClose={onClose}
+      onConfirm={() =>
+        mail.mutate(
+          { params: { realm, userId: user.id } },
+          {
+            onSuccess: () => {
+              say('The mail is on its way.');
+              onClose();
+            },
+          },
+        )
+      }
+    >
+      <p>
+        The link goes to the verified address of the user, and works once, for twenty minutes. The present password stays
+        until the user chooses another.
       </p>
     </Confirm>
   );

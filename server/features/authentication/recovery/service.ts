@@ -2,6 +2,7 @@
 // Does not own: the rules and consequences of a new password (features/people/credentials), other lost factors.
 // Implements: specification 2.6 (reset-password-email); decisions "Single sign-on and freshness". No answer reveals whether the user exists: an unknown name takes the same steps.
 import type { By } from '../../../contract/events.ts';
+import { Problem } from '../../../contract/problem.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -33,6 +34,11 @@ export interface Wanted {
   by: By;
   /** The request that the user was signing in for. */
   asked: string | undefined;
+}
+
+export interface Offer extends Pick<Wanted, 'realm' | 'origin' | 'by'> {
+  userId: string;
+  username: string;
 }
 
 export type Reset =
@@ -69,6 +75,40 @@ export function createRecovery(deps: RecoveryDeps) {
           goodForSeconds: LINK_MINUTES * 60,
         });
       });
+    },
+
+    /**
+     * Sends the link at an administrator's request, who may learn why there is none.
+     * @throws Problem `wrong-state`
+     */
+    async offer({ realm, username, origin, by, userId }: Offer): Promise<{ expiresAt: Date }> {
+      const person = await credentials.named(realm, username);
+      if (person?.user.id !== userId) throw new Problem('wrong-state', 'The user is disabled');
+      const { types, reach } = person.standing;
+      if (!types.includes('password') && identifies(types))
+        throw new Problem('wrong-state', 'The user signs in without a password');
+      if (await store.isKeptElsewhere(sql, realm, userId))
+        throw new Problem('wrong-state', 'A directory keeps the password of the user');
+      const email = reach.EMAIL ?? null;
+      if (email === null) throw new Problem('wrong-state', 'The user has no verified e-mail address');
+      const secret = newSecret();
+      const expiresAt = new Date(now().getTime() + LINK_MINUTES * 60_000);
+      await transact(realm, async (tx) => {
+        await store.insert(tx.sql, realm, { id: digestOf(secret), userId, email, asked: undefined, expiresAt });
+        const isSent = await send(tx, {
+          realm,
+          by,
+          userId,
+          byAdministrator: true,
+          to: email,
+          templateKey: 'reset-password-email',
+          values: { link: resetLinkTo(origin, realm, secret) },
+          goodForSeconds: LINK_MINUTES * 60,
+        });
+        if (!isSent)
+          throw new Problem('wrong-state', 'No mail goes out: the realm has no provider for it, or a limit is reached');
+      });
+      return { expiresAt };
     },
 
     /**

@@ -30,6 +30,15 @@ export const addressFor = async (sql: Sql, realm: string, userId: string): Promi
       where u.realm_id = ${realm} and u.id = ${userId} and u.enabled and u.email_verified and u.email is not null`
   )[0]?.email;
 
+export const isKeptElsewhere = async (sql: Sql, realm: string, userId: string): Promise<boolean> =>
+  (
+    await sql`
+      select from directory_person where realm_id = ${realm} and user_id = ${userId}
+      union all
+      select from credential where realm_id = ${realm} and user_id = ${userId} and type = 'password' and secret ? 'directory'
+      limit 1`
+  ).length > 0;
+
 export interface Found {
   id: string;
   username: string;

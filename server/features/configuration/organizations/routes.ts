@@ -12,6 +12,11 @@ export function organizationRoutes(app: FastifyInstance, organizations: Organiza
     const rows = await organizations.members(realm, id, after, query.limit + 1);
     return page({ request, reply }, rows, query.limit, (member) => [member.username]);
   });
+  bind(app, api.listUserOrganizations, async ({ params: { realm, userId }, query, request, reply }) => {
+    const [after] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await organizations.ofUser(realm, userId, after, query.limit + 1);
+    return page({ request, reply }, rows, query.limit, ({ name }) => [name]);
+  });
   bind(app, api.addMember, async ({ by, params: { realm, ...at } }) => {
     await organizations.add(by, realm, at);
     return undefined;

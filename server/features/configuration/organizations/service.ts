@@ -3,7 +3,12 @@
 // Implements: specification 4.10; decisions "Organization".
 import { createHash } from 'node:crypto';
 import type { By, EventType } from '../../../contract/events.ts';
-import { type DomainVerification, Organization, type OrganizationMember } from '../../../contract/organizations.ts';
+import {
+  type DomainVerification,
+  Organization,
+  type OrganizationMember,
+  type UserOrganization,
+} from '../../../contract/organizations.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { codeOf, refersToNothing } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -72,6 +77,12 @@ export function createOrganizations({ sql, transact, api, resource, resolveTxt, 
     async members(realm: string, id: string, after: string | undefined, limit: number): Promise<OrganizationMember[]> {
       if (!(await store.exists(sql, realm, id))) throw missing();
       return (await store.members(sql, realm, id, after, limit)).map(toWire);
+    },
+
+    async ofUser(realm: string, userId: string, after: string | undefined, limit: number): Promise<UserOrganization[]> {
+      if (!(await store.userExists(sql, realm, userId))) throw new Problem('not-found', 'There is no such user');
+      const rows = await store.organizationsOf(sql, realm, userId, after, limit);
+      return rows.map((row) => ({ ...row, joinedAt: row.joinedAt.getTime() }));
     },
 
     add: (by: By, realm: string, at: { id: string; userId: string }): Promise<void> =>

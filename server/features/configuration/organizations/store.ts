@@ -31,6 +31,31 @@ export const members = (
     ${after === undefined ? fragment`` : fragment`and lower(u.username) > lower(${after})`}
   order by lower(u.username) limit ${limit}`;
 
+export interface UserOrganizationRow {
+  id: string;
+  name: string;
+  displayName: string | null;
+  enabled: boolean;
+  joinedAt: Date;
+}
+export const organizationsOf = (
+  sql: Sql,
+  realm: string,
+  userId: string,
+  after: string | undefined,
+  limit: number,
+): Promise<UserOrganizationRow[]> => sql<UserOrganizationRow>`
+  select o.id, o.name, o.display_name as "displayName", o.enabled, m.joined_at as "joinedAt"
+  from organization_member m join organization o on o.realm_id = m.realm_id and o.id = m.organization_id
+  where m.realm_id = ${realm} and m.user_id = ${userId}
+    ${after === undefined ? fragment`` : fragment`and o.name collate "C" > ${after}`}
+  order by o.name collate "C" limit ${limit}`;
+
+export async function userExists(sql: Sql, realm: string, userId: string): Promise<boolean> {
+  const [row] = await sql`select from realm_user where realm_id = ${realm} and id = ${userId}`;
+  return row !== undefined;
+}
+
 /** The names of both; undefined: there is no such organization; no username: no such user. */
 export async function membershipNames(sql: Sql, realm: string, id: string, userId: string) {
   const [row] = await sql<{ organization: string; username: string | null }>`

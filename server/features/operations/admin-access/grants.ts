@@ -1,5 +1,5 @@
 // Grants of admin roles over realms. An administrator can grant or withdraw only permissions that they hold themselves.
-import { type AdminGrant, EVERY_REALM } from '../../../contract/admin-access.ts';
+import { type AdminGrant, EVERY_REALM, type RoleHolder } from '../../../contract/admin-access.ts';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { MASTER } from '../../../contract/realms.ts';
@@ -71,6 +71,14 @@ export function createAdminGrants({ sql, transact, now }: AdminGrantsDeps) {
     async of(realm: string, holder: store.Holder): Promise<Grants> {
       await nameOf(sql, realm, holder);
       return load(sql, realm, holder);
+    },
+
+    /** The holders of a role, by their ids; each is a row for each realm. */
+    async holders(realm: string, roleId: string, page: store.HolderPage): Promise<RoleHolder[]> {
+      const [role] = await sql`select from admin_role where realm_id = ${realm} and id = ${roleId}`;
+      if (!role) throw new Problem('not-found', 'There is no such admin role');
+      const rows = await store.holdersOf(sql, realm, roleId, page);
+      return rows.map(({ target, ...holder }) => ({ holder, realm: target }));
     },
 
     put: (

@@ -4,7 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/admin-access.ts';
 import { permissions } from '../../../contract/permissions.ts';
 import { principalOf } from '../../../domain/principal.ts';
+import { isUuid } from '../../../crypto/ids.ts';
 import { bind } from '../../../http/bind.ts';
+import { decodeCursor, notACursor, page } from '../../../http/paging.ts';
 import { forgetSession, setSession } from './cookies.ts';
 import type { AdminGrants } from './grants.ts';
 import type { AdminSignIn } from './sign-in.ts';
@@ -48,6 +50,13 @@ export function adminAccessRoutes(
     };
   });
   bind(app, api.listPermissions, async () => [...permissions]);
+  bind(app, api.listRoleHolders, async ({ params, query, request, reply }) => {
+    const [id, target] = decodeCursor(query.cursor, 2) ?? [];
+    if (id !== undefined && !isUuid(id)) throw notACursor();
+    const after = id === undefined || target === undefined ? undefined : { id, target };
+    const rows = await grants.holders(params.realm, params.id, { after, limit: query.limit + 1 });
+    return page({ request, reply }, rows, query.limit, ({ holder, realm }) => [holder.id, realm]);
+  });
   bind(app, api.getUserAdminRoles, ({ params }) => grants.of(params.realm, { userId: params.userId }));
   bind(app, api.putUserAdminRoles, ({ params, body, by, expect, request }) =>
     grants.put({ principal: principalOf(request), by, expect }, params.realm, { userId: params.userId }, body.grants),

@@ -46,6 +46,32 @@ export const grants = (sql: Sql, realm: string, holder: Holders): Promise<GrantR
   where g.realm_id = ${realm} and ${ofHolder(holder)}
   order by r.name, g.target_realm`;
 
+/** The last holder on the previous page. */
+export interface HolderPage {
+  after: { id: string; target: string } | undefined;
+  limit: number;
+}
+export interface HolderRow {
+  type: 'user' | 'client';
+  id: string;
+  name: string;
+  target: string;
+}
+export const holdersOf = (
+  sql: Sql,
+  realm: string,
+  roleId: string,
+  { after, limit }: HolderPage,
+): Promise<HolderRow[]> => sql<HolderRow>`
+  select case when g.user_id is null then 'client' else 'user' end as type, coalesce(g.user_id, g.client) as id,
+    coalesce(u.username, c.client_id) as name, g.target_realm as target
+  from admin_grant g
+  left join realm_user u on u.realm_id = g.realm_id and u.id = g.user_id
+  left join client c on c.realm_id = g.realm_id and c.id = g.client
+  where g.realm_id = ${realm} and g.role_id = ${roleId}
+    ${after === undefined ? fragment`` : fragment`and (coalesce(g.user_id, g.client), g.target_realm collate "C") > (${after.id}::uuid, ${after.target})`}
+  order by coalesce(g.user_id, g.client), g.target_realm collate "C" limit ${limit}`;
+
 export interface SessionRow extends PersonRow {
   last_seen_at: Date;
   expires_at: Date;

@@ -1,7 +1,8 @@
 // Moves agents between states, and lists the agents that need an administrator's attention. Specification 4.10; decisions
 // "Agent".
 import type { Agent } from '../../../contract/agents.ts';
-import type { Sql } from '../../../db/sql.ts';
+import { Problem } from '../../../contract/problem.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import type { Caller, ResourceApi } from '../../../resource/api.ts';
 import type { Resource } from '../../../resource/resource.ts';
@@ -31,6 +32,12 @@ export function createAgents({
         await refuseStronger(tx.sql, principal, realm, clientId === null ? [] : [clientId]);
       });
       return shown(realm, id);
+    },
+
+    /** The agents of an owner. @throws Problem `not-found` */
+    async ofUser(realm: string, userId: string, page: { after: string | undefined; limit: number }) {
+      if (!(await store.userExists(sql, realm, userId))) throw new Problem('not-found', 'There is no such user');
+      return api.list(of, realm, { ...page, filter: fragment`and t.user_id = ${userId}::uuid` });
     },
 
     async inReview(realm: string, page: { after: string | undefined; limit: number }) {

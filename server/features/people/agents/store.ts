@@ -98,3 +98,8 @@ export const takeDueReminders = (sql: Sql, realm: string, until: Date): Promise<
   ) select d.name, u.id as user_id, u.email, d.reminded_of as due
     from due d join realm_user u on u.realm_id = d.realm_id and u.id = d.user_id
     where u.enabled and u.email is not null order by lower(u.email) collate "C", d.name`;
+
+export async function userExists(sql: Sql, realm: string, userId: string): Promise<boolean> {
+  const [row] = await sql`select from realm_user where realm_id = ${realm} and id = ${userId}`;
+  return row !== undefined;
+}

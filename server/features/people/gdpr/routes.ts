@@ -8,6 +8,10 @@ import type { Gdpr } from './service.ts';
 export function gdprAdminRoutes(app: FastifyInstance, gdpr: Gdpr): void {
   bind(app, api.exportUserData, ({ params, by }) => gdpr.export(by, params.realm, params.userId));
   bind(app, api.listUserConsents, ({ params }) => gdpr.consents(params.realm, params.userId));
+  bind(app, api.revokeUserConsent, async ({ params: { realm, ...of }, by, request }) => {
+    await gdpr.revokeConsentOf({ principal: principalOf(request), by }, realm, of);
+    return undefined;
+  });
   bind(app, api.eraseUser, async ({ params, by, expect, request }) => {
     await gdpr.erase({ principal: principalOf(request), by, expect }, params.realm, params.userId);
     return undefined;

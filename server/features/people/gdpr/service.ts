@@ -32,6 +32,11 @@ export interface GdprDeps {
   newId: () => string;
 }
 
+interface OfConsent {
+  userId: string;
+  clientId: string;
+}
+
 export function createGdpr({ sql, transact, seal, access, personalData, notify, now, newId }: GdprDeps) {
   async function load(on: Sql, realm: string, userId: string): Promise<store.SubjectRow> {
     const row = await store.subject(on, realm, userId);
@@ -58,6 +63,30 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
     for (const data of personalData) await data.erase?.(tx.sql, realm, subject, { seal, at: end.at });
     await store.remove(tx.sql, realm, row.id);
     tx.record({ type: 'USER_ERASED', realm, by: eraser, subject: whom });
+  }
+
+  /** Revokes a user's consent for a client and ends the client's tokens of it. */
+  async function revokeIn(tx: Tx, by: By, realm: string, { userId, clientId }: OfConsent): Promise<void> {
+    const { username } = await load(tx.sql, realm, userId);
+    const at = now();
+    const removed = await store.removeConsent(tx.sql, realm, { userId, clientId });
+    // `clientId` can name an OpenID Connect client and a SAML client.
+    const ofSaml = await store.removeSamlConsent(tx.sql, realm, { userId, entityId: clientId });
+    if (!removed && !ofSaml) throw new Problem('not-found', 'There is no consent for this application');
+    const subject = { type: 'user', id: userId, name: username } as const;
+    const told = (agreed: Agreement) =>
+      tx.record({ type: 'CONSENT_REVOKED', realm, by, subject, clientId, data: { ...agreed } });
+    if (ofSaml) told(ofSaml);
+    if (!removed) return;
+    const { client, seconds, ...agreed } = removed;
+    const ended = await endGrants(tx.sql, realm, { userId, client, now: at });
+    await refuseTokensOf(
+      tx.sql,
+      realm,
+      ended.map((id) => ({ id, seconds })),
+      at,
+    );
+    told(agreed);
   }
 
   return {
@@ -87,29 +116,16 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
       return store.consents(sql, realm, userId);
     },
 
-    /** Revokes a user's consent for a client and ends the client's tokens of it. */
-    revokeConsent: (by: By, realm: string, { userId, clientId }: { userId: string; clientId: string }): Promise<void> =>
+    revokeConsent: (by: By, realm: string, of: OfConsent): Promise<void> =>
+      transact(realm, (tx) => revokeIn(tx, by, realm, of)),
+
+    /** The same at an administrator's request. */
+    revokeConsentOf: ({ principal, by }: { principal: Principal; by: By }, realm: string, of: OfConsent): Promise<void> =>
       transact(realm, async (tx) => {
-        const { username } = await load(tx.sql, realm, userId);
-        const at = now();
-        const removed = await store.removeConsent(tx.sql, realm, { userId, clientId });
-        // `clientId` can name an OpenID Connect client and a SAML client.
-        const ofSaml = await store.removeSamlConsent(tx.sql, realm, { userId, entityId: clientId });
-        if (!removed && !ofSaml) throw new Problem('not-found', 'There is no consent for this application');
-        const subject = { type: 'user', id: userId, name: username } as const;
-        const told = (agreed: Agreement) =>
-          tx.record({ type: 'CONSENT_REVOKED', realm, by, subject, clientId, data: { ...agreed } });
-        if (ofSaml) told(ofSaml);
-        if (!removed) return;
-        const { client, seconds, ...agreed } = removed;
-        const ended = await endGrants(tx.sql, realm, { userId, client, now: at });
-        await refuseTokensOf(
-          tx.sql,
-          realm,
-          ended.map((id) => ({ id, seconds })),
-          at,
-        );
-        told(agreed);
+        await load(tx.sql, realm, of.userId);
+        if (!(await access.covers(principal, realm, { userId: of.userId }, tx.sql)))
+          throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
+        await revokeIn(tx, by, realm, of);
       }),
 
     /** Deletes all data of the user. Records that must stay name the user by a pseudonym that can't be resolved. */

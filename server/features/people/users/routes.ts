@@ -29,7 +29,8 @@ export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users;
       reach: request.reach,
     };
     const rows = await users.list(params.realm, wanted, { after, limit: query.limit + 1 });
-    return page({ request, reply }, rows, query.limit, (user) => [user.username]);
+    const shown = page({ request, reply }, rows, query.limit, (user) => [user.username]);
+    return query.with === 'locked' ? users.withLocked(params.realm, shown) : shown;
   });
   bind(app, api.createUser, ({ params, body, by, request: { reach } }) =>
     users.create({ by, reach }, params.realm, body),

@@ -92,6 +92,21 @@ export async function search(
   return [...next, ...(await listOfFew(sql, realm, { ...page, limit: page.limit - next.length }, beyond))];
 }
 
+/** Those of the users whom too many failures have locked. */
+export const lockedAmong = async (
+  sql: Sql,
+  realm: string,
+  ids: readonly string[],
+  now: Date,
+): Promise<ReadonlySet<string>> =>
+  new Set(
+    (
+      await sql<{ id: string }>`
+        select u.id from realm_user u
+        where u.realm_id = ${realm} and u.id = any(${ids}::uuid[]) and ${lockedAt(realm, now)}`
+    ).map(({ id }) => id),
+  );
+
 /**
  * A text is first searched among this many next users in order: common texts are found there. For some rare texts the
  * planner expects many matches, and would read all users in the order of the page.

@@ -5,7 +5,7 @@
 import type { By } from '../../../contract/events.ts';
 import type { Changes } from '../../../contract/names.ts';
 import { type FieldError, fieldErrorOf, Problem } from '../../../contract/problem.ts';
-import type { Credential, User, UserInput } from '../../../contract/users.ts';
+import type { ListedUser, Credential, User, UserInput } from '../../../contract/users.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';
 import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -20,7 +20,7 @@ import { profileFaults, readProfile, visibleTo } from '../../../domain/user-prof
 import { changedFields } from '../../../http/changed-fields.ts';
 import type { Credentials } from '../credentials/service.ts';
 import { refuseBeyond } from './limits.ts';
-import { list, search, type UserPage, type UserSearch } from './search.ts';
+import { list, lockedAmong, search, type UserPage, type UserSearch } from './search.ts';
 import { userShown, usersShown } from './shown.ts';
 import * as store from './store.ts';
 import { emptyUser, mergedUser, toRow, toWire } from './wire.ts';
@@ -182,6 +182,17 @@ export function createUsers({
         await tx.sql`set local plan_cache_mode = force_custom_plan`;
         return usersShown(tx.sql, realm, (await search(tx.sql, realm, wanted, page, now())).map(toWire));
       });
+    },
+
+    /** One statement for all rows of a page. */
+    async withLocked(realm: string, users: readonly User[]): Promise<ListedUser[]> {
+      const locked = await lockedAmong(
+        sql,
+        realm,
+        users.map(({ id }) => id),
+        now(),
+      );
+      return users.map((user) => ({ ...user, locked: locked.has(user.id) }));
     },
 
     get: async (realm: string, id: string): Promise<User> => userShown(sql, realm, await load(sql, realm, id)),
