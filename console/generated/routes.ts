@@ -26,6 +26,7 @@ import type * as keycloakContract from '../../server/contract/keycloak.ts';
 import type * as keysContract from '../../server/contract/keys.ts';
 import type * as membershipsContract from '../../server/contract/memberships.ts';
 import type * as messageTemplatesContract from '../../server/contract/message-templates.ts';
+import type * as messageTextsContract from '../../server/contract/message-texts.ts';
 import type * as messagesContract from '../../server/contract/messages.ts';
 import type * as messagingContract from '../../server/contract/messaging.ts';
 import type * as monitoringContract from '../../server/contract/monitoring.ts';
@@ -213,6 +214,7 @@ export const listMessages = /* @__PURE__ */ light<typeof messagesContract.listMe
 export const listPushTokens = /* @__PURE__ */ light<typeof messagesContract.listPushTokens>('GET', '/admin/realms/:realm/messaging/push-tokens', 'messaging:read');
 export const registerPushToken = /* @__PURE__ */ light<typeof messagesContract.registerPushToken>('POST', '/admin/realms/:realm/messaging/push-tokens', 'messaging:write');
 export const testMessagingProvider = /* @__PURE__ */ light<typeof messagesContract.testMessagingProvider>('POST', '/admin/realms/:realm/messaging/providers/:channel/test', 'messaging:write');
+export const listBuiltInTexts = /* @__PURE__ */ light<typeof messageTextsContract.listBuiltInTexts>('GET', '/admin/realms/:realm/built-in-texts', 'message-texts:read');
 export const getMessagingProvider = /* @__PURE__ */ light<typeof messagingContract.getMessagingProvider>('GET', '/admin/realms/:realm/messaging/providers/:channel/:driver', 'messaging:read');
 export const deleteMessagingProvider = /* @__PURE__ */ light<typeof messagingContract.deleteMessagingProvider>('DELETE', '/admin/realms/:realm/messaging/providers/:channel/:driver', 'messaging:write');
 export const listMessagingProviders = /* @__PURE__ */ light<typeof messagingContract.listMessagingProviders>('GET', '/admin/realms/:realm/messaging/providers', 'messaging:read');

@@ -19,6 +19,7 @@ import { createClientSecrets } from '../features/configuration/clients/secrets.t
 import { flowRoutes } from '../features/configuration/flows/routes.ts';
 import { keyRoutes } from '../features/configuration/keys/routes.ts';
 import { organizationRoutes } from '../features/configuration/organizations/routes.ts';
+import { builtInTextRoutes } from '../features/configuration/message-texts/routes.ts';
 import { createOrganizations, type ResolveTxt } from '../features/configuration/organizations/service.ts';
 import { createRealmHealth } from '../features/configuration/realms/health.ts';
 import { realmRoutes } from '../features/configuration/realms/routes.ts';
@@ -156,6 +157,7 @@ function mountConfiguration(
   scimTokenRoutes(admin, createScimTokens(deps));
   flowRoutes(admin, deps.flows, deps.sql);
   mountResources(admin, resources, { ...deps, api });
+  builtInTextRoutes(admin);
   invitationRoutes(admin, deps);
   directoryRoutes(admin, createDirectories({ ...deps, syncs: deps.federation.syncs, of: resources.userFederation }));
   organizationRoutes(admin, createOrganizations({ ...deps, api: verifying, resource: organizations, resolveTxt }));

@@ -89,6 +89,22 @@ test('texts: a placeholder that the built-in text lacks is refused at its line; 
   await close();
 });
 
+test('texts: a built-in text is found by its words, and replaced', async () => {
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look/texts?locale=en`);
+  await page.getByLabel('Find built-in texts').fill('forgot');
+  const row = page.getByRole('row').filter({ hasText: /forgot/i }).first();
+  await row.waitFor();
+  await look('the built-in texts');
+  const button = row.getByRole('button', { name: /^Replace / });
+  const key = String(await button.getAttribute('aria-label')).replace('Replace ', '');
+  await button.click();
+  await page.getByLabel(`Text of ${key}`, { exact: true }).waitFor();
+  await row.getByText('replaced').waitFor();
+  await page.getByText('The texts are changed.').waitFor();
+  await close();
+});
+
 test('a message: the preview shows what is typed, and markup in it neither runs nor loads', async () => {
   const { page, open, heading, look, complaints, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}/look/messages`);

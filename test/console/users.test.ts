@@ -220,7 +220,9 @@ test('the other tabs load, and markup in names and values stays text', async () 
     await look(`the tab ${tab}`);
   }
   await open(`${at('dora')}?tab=organizations`);
-  await page.getByRole('button', { name: 'Add to globex' }).click();
+  await page.getByRole('combobox', { name: 'Add to an organization' }).fill('globex');
+  await page.getByRole('option', { name: 'globex' }).click();
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByRole('button', { name: 'Take out of globex' }).waitFor();
   await open(`${at('dora')}?tab=data`);
   const [file] = await Promise.all([

@@ -16,10 +16,11 @@ const nextId = (): number => {
   last += 1;
   return last;
 };
+export const lineOf = (key: string, text: string): Line => ({ id: nextId(), key, text });
 export const linesOf = (texts: unknown): Line[] =>
   Object.entries(Object(texts))
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, text]) => ({ id: nextId(), key, text: String(text) }));
+    .map(([key, text]) => lineOf(key, String(text)));
 export const textsOf = (lines: readonly Line[]): Record<string, string> =>
   Object.fromEntries(
     lines.filter(({ key, text }) => key.trim() !== '' || text !== '').map(({ key, text }) => [key.trim(), text]),
@@ -54,7 +55,7 @@ export function TextLines({
   const change = (id: number, part: Partial<Line>) =>
     onChange(lines.map((line) => (line.id === id ? { ...line, ...part } : line)));
   const add = () => {
-    const line = { id: nextId(), key: '', text: '' };
+    const line = lineOf('', '');
     onChange([...lines, line]);
     setTimeout(() => document.getElementById(`${base}-${line.id}`)?.focus());
   };

@@ -22,7 +22,8 @@ import type { PageProps } from '../page.ts';
 import { LookPage } from './frame.tsx';
 import { languageName, localesOf } from './languages.ts';
 import { PagePreview } from './page-preview.tsx';
-import { type Line, linesOf, TextLines, textsOf } from './text-lines.tsx';
+import { TextCatalogue } from './text-catalogue.tsx';
+import { type Line, lineOf, linesOf, TextLines, textsOf } from './text-lines.tsx';
 
 export default function Texts({ params: { realm } }: PageProps) {
   const entry = kindInSection('messageTexts');
@@ -147,7 +148,7 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
       )}
       <Panel
         title={`In ${languageName(locale)}`}
-        lead="All other texts stay built in. The documentation lists the keys; scope.NAME explains a client scope as people are asked for consent."
+        lead="All other texts stay built in, as they are listed below; scope.NAME explains a client scope as people are asked for consent."
         {...(account !== undefined && {
           actions: (
             <a href={account} target="_blank" rel="noreferrer" className="button small">
@@ -170,6 +171,12 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
       ) : (
         <Note>A preview of the pages needs the permission settings:write.</Note>
       )}
+      <TextCatalogue
+        realm={realm}
+        locale={locale}
+        own={new Set(lines.map(({ key }) => key.trim()))}
+        onTake={mayWrite ? (key, text) => setLines([...lines, lineOf(key, text)]) : undefined}
+      />
       {mayWrite && (
         <FormActions
           said={isChanged ? 'The texts are changed.' : 'Nothing is changed yet.'}

@@ -2,12 +2,16 @@
 // Does not own: the list of applications (account.test.ts), asking for consent (authorize.consent.test.ts).
 // Implements: specification 4.6; decisions "Consent record".
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import { activateAgent, createAgent } from '../../../server/contract/agents.ts';
+import { listEvents } from '../../../server/contract/events.ts';
+import { listUserConsents, revokeUserConsent } from '../../../server/contract/gdpr.ts';
 import { DEVICE_CODE, TOKEN_EXCHANGE } from '../../../server/contract/oauth.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createUser } from '../../../server/contract/users.ts';
+import { createUser, listUsers } from '../../../server/contract/users.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { sweep } from '../../../server/jobs/janitor.ts';
+import { administrator } from '../../support/administrators.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, post } from '../../support/clients.ts';
 import { createPerson, type Person } from '../../support/person.ts';
@@ -103,4 +107,37 @@ test('a device that was allowed has no token left, and one that has not asked ye
   await withdraw();
   expect(await active(token)).toBe(false);
   expect((await poll(second)).error).toBe('access_denied');
+});
+
+test('an administrator takes a consent back, with the tokens of it; the application asks anew', async () => {
+  const { access_token: token } = await redeem(await code());
+  expect(await active(token)).toBe(true);
+  const users = (await server.admin.call(listUsers, { params, query: { q: 'alice' } })).body ?? [];
+  const of = { ...params, userId: users[0]?.id ?? '', clientId: 'visitor' };
+  const reader = await administrator(server, { target: REALM, permissions: ['users:read'] });
+  await expect(reader.call(revokeUserConsent, { params: of })).rejects.toMatchObject({ status: 403 });
+  await expect(
+    server.admin.call(revokeUserConsent, { params: { ...of, realm: 'master' } }),
+  ).rejects.toMatchObject({ status: 404 });
+  expect(await active(token)).toBe(true);
+  expect((await server.admin.call(revokeUserConsent, { params: of })).status).toBe(204);
+  expect(await active(token)).toBe(false);
+  expect((await server.admin.call(listUserConsents, { params: { ...params, userId: of.userId } })).body).toEqual([]);
+  await expect(server.admin.call(revokeUserConsent, { params: of })).rejects.toMatchObject({ status: 404 });
+  const { body: events } = await server.admin.call(listEvents, { params, query: { type: 'CONSENT_REVOKED', limit: 1 } });
+  expect(events).toMatchObject([{ actor: { name: 'admin' }, clientId: 'visitor', subject: { id: of.userId } }]);
+  const asked = await person.open(requestPath({ client_id: 'visitor', scope: 'email' }));
+  expect(asked.heading).toBe('Allow access?');
+});
+
+test('an administrator takes no consent of a stronger administrator back', async () => {
+  await redeem(await code());
+  const [alice] = (await server.admin.call(listUsers, { params, query: { q: 'alice' } })).body ?? [];
+  const of = { ...params, userId: alice?.id ?? '' };
+  const grants = [{ role: 'realm-admin', realm: REALM }];
+  await server.admin.call(putUserAdminRoles, { params: of, body: { grants } });
+  const weaker = await administrator(server, { target: REALM, permissions: ['users:read', 'users:write'] });
+  await expect(
+    weaker.call(revokeUserConsent, { params: { ...of, clientId: 'visitor' } }),
+  ).rejects.toMatchObject({ status: 403, problem: { type: 'urn:svc:problem:privilege-escalation' } });
 });

@@ -1,6 +1,10 @@
 // Checking the settings of an identity provider that is not saved: what is fetched, what is wrong in words, and that no secret goes out.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { listIdentityProviders, testIdentityProvider } from '../../../server/contract/identity-providers.ts';
+import {
+  type IdentityProviderInput,
+  listIdentityProviders,
+  testIdentityProvider,
+} from '../../../server/contract/identity-providers.ts';
 import { administrator } from '../../support/administrators.ts';
 import { makeRealm } from '../../support/clients.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -25,19 +29,17 @@ afterAll(async () => {
 });
 beforeEach(() => upstream.reset());
 
-type Body = Parameters<TestServer['admin']['call']>[1];
-const oidc = (config: object = {}, more: object = {}) => ({
+const oidc = (config: object = {}, more: object = {}): IdentityProviderInput => ({
   alias: 'corporate',
-  type: 'oidc' as const,
+  type: 'oidc',
   clientId: 'realm',
   secret: 'a secret that stays here',
   scopes: ['openid'],
   config: { issuer: upstream.url, ...config },
   ...more,
 });
-const tested = async (body: object, as = server.admin) =>
-  (await as.call(testIdentityProvider, { params, body } as Body & { params: typeof params; body: ReturnType<typeof oidc> }))
-    .body!;
+const tested = async (body: IdentityProviderInput, as = server.admin) =>
+  (await as.call(testIdentityProvider, { params, body })).body!;
 const messages = ({ checks }: Awaited<ReturnType<typeof tested>>, result: string) =>
   checks.flatMap((one) => (one.result === result ? [`${one.check}: ${one.message}`] : []));
 
@@ -52,7 +54,7 @@ test('a provider with discovery and keys passes; its endpoints are said, nothing
   expect((await server.admin.call(listIdentityProviders, { params })).body).toEqual([]);
 });
 
-test.each<[string, object, RegExp]>([
+test.each<[string, Record<string, unknown>, RegExp]>([
   ['another issuer', { issuer: 'https://other.example' }, /names the issuer https:\/\/other\.example, the settings/],
   ['an endpoint in the clear', { token_endpoint: 'http://other.example/token' }, /not https: http:\/\/other/],
   ['no keys', { jwks_uri: undefined }, /names no jwksUri/],
@@ -104,12 +106,11 @@ test('SAML: metadata that is none fails; settings alone are judged by their cert
 });
 
 test('settings that no save would take are refused at their fields, and it needs the permission to write', async () => {
-  const refused = (body: object) => tested(body);
-  await expect(refused({ alias: 'x', type: 'oidc', config: {} })).rejects.toMatchObject({
+  await expect(tested({ alias: 'x', type: 'oidc', config: {} })).rejects.toMatchObject({
     status: 400,
     problem: { errors: [{ path: 'config', message: 'needs issuer' }] },
   });
-  await expect(refused(oidc({ issuer: '${SVC_VAR_ISSUER}' }))).rejects.toMatchObject({
+  await expect(tested(oidc({ issuer: '${SVC_VAR_ISSUER}' }))).rejects.toMatchObject({
     status: 400,
     problem: { errors: [{ path: 'config.issuer' }] },
   });

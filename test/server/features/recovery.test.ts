@@ -8,7 +8,8 @@ import { listMessages } from '../../../server/contract/messages.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { getLockout } from '../../../server/contract/user-access.ts';
-import { createUser, putUser, setPassword } from '../../../server/contract/users.ts';
+import { createUser, mailPasswordReset, putUser, setPassword } from '../../../server/contract/users.ts';
+import { administrator } from '../../support/administrators.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
 import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
@@ -225,4 +226,29 @@ test('links in mails name the server’s own address, whatever host was asked', 
   await liar.post(`/realms/${realm}/login/forgot`, { username: 'ada' });
   const mail = await site.mailTo(address(), 'opening this link');
   expect(mail).toContain(`${site.server.baseUrl}/realms/${realm}/login/reset?token=`);
+});
+
+test('an administrator has the link mailed; the password stays until the user chooses another', async () => {
+  const mailed = (id = userId) => call(mailPasswordReset, { params: { realm, userId: id } });
+  const { status, body } = await mailed();
+  expect(status).toBe(202);
+  expect(body?.expiresAt).toBeGreaterThan(Date.now());
+  const link = linkIn(await site.mailTo(address(), 'opening this link'));
+  expect((await signIn(PASSWORD)).url).toContain('/account');
+  expect((await choose(link)).heading).toBe('Your password is changed');
+  expect((await signIn(NEXT)).url).toContain('/account');
+  const { body: events } = await call(listEvents, { params: { realm }, query: { type: 'MESSAGE_QUEUED' } });
+  expect(events?.map(({ actor }) => actor?.name)).toContain('admin');
+});
+
+test('an administrator learns why no link is mailed', async () => {
+  const mailed = (id = userId) => call(mailPasswordReset, { params: { realm, userId: id } });
+  const because = (words: RegExp) => ({ status: 409, problem: { detail: expect.stringMatching(words) } });
+  await call(putUser, { params: { realm, userId }, body: { emailVerified: false } });
+  await expect(mailed()).rejects.toMatchObject(because(/no verified e-mail/));
+  await call(putUser, { params: { realm, userId }, body: { emailVerified: true, enabled: false } });
+  await expect(mailed()).rejects.toMatchObject(because(/disabled/));
+  await expect(mailed(randomUUID())).rejects.toMatchObject({ status: 404 });
+  const reader = await administrator(site.server, { target: realm, permissions: ['users:read'] });
+  await expect(reader.call(mailPasswordReset, { params: { realm, userId } })).rejects.toMatchObject({ status: 403 });
 });

@@ -206,8 +206,8 @@ export function providerTestRoutes(app: FastifyInstance, { outbound, of, now }: 
     const retryAfterSeconds = tests.take(realm);
     if (retryAfterSeconds !== undefined)
       throw new Problem('too-many-requests', 'Too many tests within a minute', { retryAfterSeconds });
-    const { config = {}, scopes = [] } = input;
-    const by = { oidc: ofOpenId, oauth2: ofOauth2, saml: ofSaml }[input.type];
+    const { type = 'oidc', config = {}, scopes = [] } = input;
+    const by = { oidc: ofOpenId, oauth2: ofOauth2, saml: ofSaml }[type];
     const { checks, found } = await by({ config, scopes });
     return { ok: !checks.some(({ result }) => result === 'failed'), checks, found };
   }
