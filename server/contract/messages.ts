@@ -61,9 +61,7 @@ export const retryMessage = route({
 const recipient = name(4096).describe(
   'E-mail address, phone number, or a device: the id of a push token, or a token itself',
 );
-const driver = DriverName.optional().describe(
-  'Of several; it needn’t be enabled. Left out: the first that is enabled',
-);
+const driver = DriverName.optional().describe('Of several; it needn’t be enabled. Left out: the first that is enabled');
 const Tested = z.object({
   delivered: z.boolean().describe('Whether the gateway took it'),
   driver: DriverName,

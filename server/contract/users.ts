@@ -53,10 +53,7 @@ export const User = z
   .meta({ id: 'User' });
 export type User = z.infer<typeof User>;
 export const ListedUser = User.extend({
-  locked: z
-    .boolean()
-    .optional()
-    .describe('With `?with=locked`: whether failed sign-ins have locked the user just now'),
+  locked: z.boolean().optional().describe('With `?with=locked`: whether failed sign-ins have locked the user just now'),
 }).meta({ id: 'ListedUser' });
 export type ListedUser = z.infer<typeof ListedUser>;
 

@@ -3,7 +3,11 @@
 // Implements: decisions "Console": what is written is seen before it is saved, and nothing of it runs in the console.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { getMessageTemplate, listMessageTemplates, putMessageTemplate } from '../../server/contract/message-templates.ts';
+import {
+  getMessageTemplate,
+  listMessageTemplates,
+  putMessageTemplate,
+} from '../../server/contract/message-templates.ts';
 import { messageTexts } from '../../server/contract/message-texts.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
@@ -93,7 +97,10 @@ test('texts: a built-in text is found by its words, and replaced', async () => {
   const { page, open, look, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}/look/texts?locale=en`);
   await page.getByLabel('Find built-in texts').fill('forgot');
-  const row = page.getByRole('row').filter({ hasText: /forgot/i }).first();
+  const row = page
+    .getByRole('row')
+    .filter({ hasText: /forgot/i })
+    .first();
   await row.waitFor();
   await look('the built-in texts');
   const button = row.getByRole('button', { name: /^Replace / });

@@ -61,7 +61,12 @@ export function Holders({ realm, id }: { realm: string; id: string }) {
       )}
       {rows && rows.length > 0 && (
         <div className="content">
-          <Pager shown={rows.length} total={holders.data?.total} nextCursor={holders.data?.nextCursor} filter="holders" />
+          <Pager
+            shown={rows.length}
+            total={holders.data?.total}
+            nextCursor={holders.data?.nextCursor}
+            filter="holders"
+          />
         </div>
       )}
     </Panel>

@@ -95,7 +95,15 @@ const FIELDS = [
 ];
 const wordsOf = ({ subject, body, html, enabled }: Words): Words => ({ subject, body, html, enabled });
 
-function Form({ realm, templateKey, locale, template, etag, start, mayWrite }: Props & { start: Words; mayWrite: boolean }) {
+function Form({
+  realm,
+  templateKey,
+  locale,
+  template,
+  etag,
+  start,
+  mayWrite,
+}: Props & { start: Words; mayWrite: boolean }) {
   const { channel, placeholders } = messages[templateKey];
   const [before, setBefore] = useState(() => wordsOf(start));
   const [words, setWords] = useState(before);

@@ -6,7 +6,15 @@ import type { AnyRoute, InputOf, ServerProblem } from '../../api/client.ts';
 import { call } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { deleteLockout, deleteUser, eraseUser, getUser, listUsers, mailPasswordReset, putUser } from '../../generated/routes.ts';
+import {
+  deleteLockout,
+  deleteUser,
+  eraseUser,
+  getUser,
+  listUsers,
+  mailPasswordReset,
+  putUser,
+} from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -193,8 +201,8 @@ function ResetMail({ realm, user, onClose }: Pick<Asking, 'realm' | 'user' | 'on
       }
     >
       <p>
-        The link goes to the verified address of the user, and works once, for twenty minutes. The present password stays
-        until the user chooses another.
+        The link goes to the verified address of the user, and works once, for twenty minutes. The present password
+        stays until the user chooses another.
       </p>
     </Confirm>
   );

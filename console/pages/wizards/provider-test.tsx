@@ -44,7 +44,9 @@ function Checked({ tested: { ok, checks, found } }: { tested: Tested }) {
   return (
     <>
       <Note tone={ok ? 'good' : 'bad'} live>
-        <strong>{ok ? 'The provider can be used with these settings.' : 'Sign-ins by this provider would fail.'}</strong>
+        <strong>
+          {ok ? 'The provider can be used with these settings.' : 'Sign-ins by this provider would fail.'}
+        </strong>
       </Note>
       <ul className="faults">
         {checks.map(({ check, result, message }) => (
@@ -54,7 +56,9 @@ function Checked({ tested: { ok, checks, found } }: { tested: Tested }) {
         ))}
       </ul>
       {Object.keys(found).length > 0 && (
-        <Facts facts={Object.entries(found).map(([name, value]) => ({ name, value: <bdi className="mono">{value}</bdi> }))} />
+        <Facts
+          facts={Object.entries(found).map(([name, value]) => ({ name, value: <bdi className="mono">{value}</bdi> }))}
+        />
       )}
     </>
   );

@@ -116,15 +116,18 @@ test('an administrator takes a consent back, with the tokens of it; the applicat
   const of = { ...params, userId: users[0]?.id ?? '', clientId: 'visitor' };
   const reader = await administrator(server, { target: REALM, permissions: ['users:read'] });
   await expect(reader.call(revokeUserConsent, { params: of })).rejects.toMatchObject({ status: 403 });
-  await expect(
-    server.admin.call(revokeUserConsent, { params: { ...of, realm: 'master' } }),
-  ).rejects.toMatchObject({ status: 404 });
+  await expect(server.admin.call(revokeUserConsent, { params: { ...of, realm: 'master' } })).rejects.toMatchObject({
+    status: 404,
+  });
   expect(await active(token)).toBe(true);
   expect((await server.admin.call(revokeUserConsent, { params: of })).status).toBe(204);
   expect(await active(token)).toBe(false);
   expect((await server.admin.call(listUserConsents, { params: { ...params, userId: of.userId } })).body).toEqual([]);
   await expect(server.admin.call(revokeUserConsent, { params: of })).rejects.toMatchObject({ status: 404 });
-  const { body: events } = await server.admin.call(listEvents, { params, query: { type: 'CONSENT_REVOKED', limit: 1 } });
+  const { body: events } = await server.admin.call(listEvents, {
+    params,
+    query: { type: 'CONSENT_REVOKED', limit: 1 },
+  });
   expect(events).toMatchObject([{ actor: { name: 'admin' }, clientId: 'visitor', subject: { id: of.userId } }]);
   const asked = await person.open(requestPath({ client_id: 'visitor', scope: 'email' }));
   expect(asked.heading).toBe('Allow access?');
@@ -137,7 +140,8 @@ test('an administrator takes no consent of a stronger administrator back', async
   const grants = [{ role: 'realm-admin', realm: REALM }];
   await server.admin.call(putUserAdminRoles, { params: of, body: { grants } });
   const weaker = await administrator(server, { target: REALM, permissions: ['users:read', 'users:write'] });
-  await expect(
-    weaker.call(revokeUserConsent, { params: { ...of, clientId: 'visitor' } }),
-  ).rejects.toMatchObject({ status: 403, problem: { type: 'urn:svc:problem:privilege-escalation' } });
+  await expect(weaker.call(revokeUserConsent, { params: { ...of, clientId: 'visitor' } })).rejects.toMatchObject({
+    status: 403,
+    problem: { type: 'urn:svc:problem:privilege-escalation' },
+  });
 });

@@ -50,7 +50,9 @@ test('a provider with discovery and keys passes; its endpoints are said, nothing
     found: { authorizationEndpoint: `${upstream.url}/authorize`, tokenEndpoint: `${upstream.url}/token` },
   });
   expect(messages(answer, 'passed')).toHaveLength(2);
-  expect(JSON.stringify(upstream.received.map(({ raw, headers }) => [String(raw), headers]))).not.toContain('stays here');
+  expect(JSON.stringify(upstream.received.map(({ raw, headers }) => [String(raw), headers]))).not.toContain(
+    'stays here',
+  );
   expect((await server.admin.call(listIdentityProviders, { params })).body).toEqual([]);
 });
 
@@ -110,7 +112,7 @@ test('settings that no save would take are refused at their fields, and it needs
     status: 400,
     problem: { errors: [{ path: 'config', message: 'needs issuer' }] },
   });
-  await expect(tested(oidc({ issuer: '${SVC_VAR_ISSUER}' }))).rejects.toMatchObject({
+  await expect(tested(oidc({ issuer: `\${SVC_VAR_ISSUER}` }))).rejects.toMatchObject({
     status: 400,
     problem: { errors: [{ path: 'config.issuer' }] },
   });

@@ -48,7 +48,12 @@ const sent = () => String(receiver.received.at(-1)?.raw);
 test('the realm’s own words go out with samples, and nothing is stored or recorded', async () => {
   await server.admin.call(templates.putMessageTemplate, {
     params,
-    body: { templateKey: 'otp-email', locale: 'de', subject: '{{code}} für {{user}}', body: 'Hallo {{user.firstName}}: {{code}}' },
+    body: {
+      templateKey: 'otp-email',
+      locale: 'de',
+      subject: '{{code}} für {{user}}',
+      body: 'Hallo {{user.firstName}}: {{code}}',
+    },
   });
   const { body } = await send('otp-email', { locale: 'de' });
   expect(body).toMatchObject({ delivered: true, driver: 'http', locale: 'de' });
@@ -71,7 +76,10 @@ test.each(Object.keys(keys).filter((key) => keys[key as TemplateKey].channel !==
 
 test('a gateway that refuses says so, in its own words', async () => {
   receiver.answer = () => ({ status: 422, body: 'no such number' });
-  expect((await send('otp-sms')).body).toMatchObject({ delivered: false, answer: expect.stringContaining('no such number') });
+  expect((await send('otp-sms')).body).toMatchObject({
+    delivered: false,
+    answer: expect.stringContaining('no such number'),
+  });
 });
 
 test('texts of the caller’s own are refused, as are realms without a gateway and callers without the permission', async () => {

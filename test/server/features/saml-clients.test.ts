@@ -5,6 +5,7 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { createFlow, deleteFlow, renameFlow } from '../../../server/contract/flows.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import * as api from '../../../server/contract/saml-clients.ts';
+import { administrator } from '../../support/administrators.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { metadataOf, SAML_CERTIFICATE, samlKeyPair, signedXml } from '../../support/saml.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
@@ -342,8 +343,7 @@ describe('metadata at an address', () => {
   });
 
   test('is read without writing anything: what it would set, and what of that is new', async () => {
-    const dry = async (body: object) =>
-      (await server.admin.call(api.readSamlMetadata, { params, body })).body!;
+    const dry = async (body: object) => (await server.admin.call(api.readSamlMetadata, { params, body })).body!;
     const metadata = metadataOf('https://dry.example.com');
     expect(await dry({ metadata })).toMatchObject({
       entityId: 'https://dry.example.com',
@@ -362,7 +362,9 @@ describe('metadata at an address', () => {
     expect((await faultsOf(dry({ metadata, metadataUrl })))[0]).toBe(400);
     expect((await faultsOf(dry({})))[0]).toBe(400);
     const reader = await administrator(server, { target: 'acme', permissions: ['saml-clients:read'] });
-    await expect(reader.call(api.readSamlMetadata, { params, body: { metadata } })).rejects.toMatchObject({ status: 403 });
+    await expect(reader.call(api.readSamlMetadata, { params, body: { metadata } })).rejects.toMatchObject({
+      status: 403,
+    });
   });
 
   test('counts by the key that was given once, until another is given', async () => {

@@ -67,8 +67,10 @@ test('the list says which users are locked, on request alone', async () => {
   await sqlOver(server.pool)`
     insert into lockout (realm_id, user_id, failures, last_failure_at, locked_until)
     values ('acme', ${ids.ben}, 10, now(), now() + interval '1 hour')`;
-  const list = async (query: object) => (await server.admin.call(listUsers, { params, query })).body ?? [];
-  const locks = async (query: object) => (await list(query)).map(({ username, locked }) => [username, locked]);
+  const list = async (query: Record<string, unknown>) =>
+    (await server.admin.call(listUsers, { params, query })).body ?? [];
+  const locks = async (query: Record<string, unknown>) =>
+    (await list(query)).map(({ username, locked }) => [username, locked]);
   expect(await locks({ with: 'locked' })).toEqual([
     ['ana', false],
     ['ben', true],
@@ -103,7 +105,9 @@ test('the holders of an admin role come with the realm over which they hold it',
   const query = { limit: 3, cursor: first.nextCursor ?? '' };
   const second = await server.admin.call(listRoleHolders, { ...role, query });
   expect([...first.body!, ...second.body!]).toEqual(all);
-  await expect(server.admin.call(listRoleHolders, { params: { ...params, id } })).rejects.toMatchObject({ status: 404 });
+  await expect(server.admin.call(listRoleHolders, { params: { ...params, id } })).rejects.toMatchObject({
+    status: 404,
+  });
   const other = await administrator(server, { target: 'master', permissions: ['users:read'] });
   await expect(other.call(listRoleHolders, role)).rejects.toMatchObject({ status: 403 });
 });

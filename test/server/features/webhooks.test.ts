@@ -208,7 +208,9 @@ describe('its deliveries', () => {
     await admin.call(createRealm, { body: { realm } });
     const several = { params: { realm } };
     const [one = '', two = ''] = await Promise.all(
-      ['one', 'two'].map(async (name) => (await admin.call(api.createWebhook, { ...several, body: input(name) })).body!.id),
+      ['one', 'two'].map(
+        async (name) => (await admin.call(api.createWebhook, { ...several, body: input(name) })).body!.id,
+      ),
     );
     receiver.answer = ({ url }) => ({ status: url === '/one' ? 500 : 200 });
     for (const id of [one, two, one]) await admin.call(api.testWebhook, at(id, realm));

@@ -121,7 +121,9 @@ export function providerTestRoutes(app: FastifyInstance, { outbound, of, now }: 
       return url === undefined && isNeeded ? [failed('discovery', `The discovery document names no ${field}`)] : [];
     });
     const found = Object.fromEntries(
-      Object.entries(named).flatMap(([field, url]) => (url !== undefined && isProviderAddress(url) ? [[field, url]] : [])),
+      Object.entries(named).flatMap(([field, url]) =>
+        url !== undefined && isProviderAddress(url) ? [[field, url]] : [],
+      ),
     );
     const checks = [...faults, ...misfits(document, config, scopes)];
     const whole = checks.some(({ result }) => result === 'failed')
@@ -135,7 +137,10 @@ export function providerTestRoutes(app: FastifyInstance, { outbound, of, now }: 
     if ('fault' in answer) return failed('keys', answer.fault);
     const keys = Jwks.safeParse(answer.value).data?.keys.filter((key) => SigningKey.safeParse(key).success) ?? [];
     if (keys.length === 0) return failed('keys', `${jwksUri} has no key that signs`);
-    return passed('keys', keys.length === 1 ? 'The provider publishes a key' : `The provider publishes ${keys.length} keys`);
+    return passed(
+      'keys',
+      keys.length === 1 ? 'The provider publishes a key' : `The provider publishes ${keys.length} keys`,
+    );
   }
 
   async function answers(field: string, url: string | undefined): Promise<Check[]> {
@@ -236,7 +241,9 @@ function misfits(document: z.infer<typeof Discovered>, config: ProviderConfig, s
     ...(types && !types.some((type) => type.split(' ').includes('code'))
       ? [failed('discovery', 'The provider offers no authorization code flow')]
       : []),
-    ...(unknown.length > 0 ? [warning('discovery', `The provider does not list the scopes ${unknown.join(', ')}`)] : []),
+    ...(unknown.length > 0
+      ? [warning('discovery', `The provider does not list the scopes ${unknown.join(', ')}`)]
+      : []),
     ...(challenges && pkce !== false && !challenges.includes('S256')
       ? [warning('discovery', 'The provider does not list PKCE with S256: sign-ins may need pkce: false')]
       : []),

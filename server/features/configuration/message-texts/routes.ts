@@ -3,7 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { listBuiltInTexts } from '../../../contract/message-texts.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { bind } from '../../../http/bind.ts';
-import { isWritten, languageOf, placeholdersIn, sourceTexts, TRANSLATED_LANGUAGES, usualForm } from '../../../http/languages.ts';
+import {
+  isWritten,
+  languageOf,
+  placeholdersIn,
+  sourceTexts,
+  TRANSLATED_LANGUAGES,
+  usualForm,
+} from '../../../http/languages.ts';
 import { decodeCursor, page } from '../../../http/paging.ts';
 
 export function builtInTextRoutes(app: FastifyInstance): void {
@@ -21,7 +28,10 @@ export function builtInTextRoutes(app: FastifyInstance): void {
       .sort((one, other) => (one.key < other.key ? -1 : 1))
       .slice(0, limit + 1)
       // as the realm's own texts are checked (resource.ts)
-      .map((row) => ({ ...row, placeholders: placeholdersIn(usualForm(sourceTexts[row.key as keyof typeof sourceTexts])) }));
+      .map((row) => ({
+        ...row,
+        placeholders: placeholdersIn(usualForm(sourceTexts[row.key as keyof typeof sourceTexts])),
+      }));
     return page({ request, reply }, rows, limit, ({ key }) => [key]);
   });
 }

@@ -15,7 +15,10 @@ import { momentIn, spanIn } from './words.ts';
 const CODE_SECONDS = 300;
 
 /** A sample for each placeholder of contract/message-keys.ts. */
-const samplesIn = (locale: string, { account, now }: { account: string; now: Date }): Readonly<Record<string, string>> => ({
+const samplesIn = (
+  locale: string,
+  { account, now }: { account: string; now: Date },
+): Readonly<Record<string, string>> => ({
   user: 'Ada',
   'user.username': 'ada',
   'user.firstName': 'Ada',

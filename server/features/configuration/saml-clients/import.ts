@@ -73,10 +73,13 @@ export function createSamlClientImport({ sql, api, of, outbound, now }: SamlClie
   return {
     async dryRun(
       realm: string,
-      { metadata, metadataUrl, ...wanted }: Wanted & { metadata?: string | undefined; metadataUrl?: string | undefined },
+      {
+        metadata,
+        metadataUrl,
+        ...wanted
+      }: Wanted & { metadata?: string | undefined; metadataUrl?: string | undefined },
     ): Promise<SamlClientReading> {
-      if (metadataUrl === undefined)
-        return reading(realm, 'metadata', readAs('metadata', wanted)(metadata ?? ''), {});
+      if (metadataUrl === undefined) return reading(realm, 'metadata', readAs('metadata', wanted)(metadata ?? ''), {});
       readAs('metadataUrl', wanted);
       const { certificate } = wanted;
       const read = readAs('metadataUrl', wanted)(await fetched(metadataUrl));

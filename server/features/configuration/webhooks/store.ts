@@ -56,11 +56,7 @@ export interface DeliveryPlace {
 export const allDeliveries = (
   sql: Sql,
   realm: string,
-  {
-    after,
-    limit,
-    status,
-  }: { after: DeliveryPlace | undefined; limit: number; status: Delivery['status'] | undefined },
+  { after, limit, status }: { after: DeliveryPlace | undefined; limit: number; status: Delivery['status'] | undefined },
 ) => sql<DeliveryRow>`
   select id, webhook_id, event_id, event_type, status, attempts, response_status, error, created_at, last_attempt_at
   from webhook_delivery

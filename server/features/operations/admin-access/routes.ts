@@ -3,8 +3,8 @@
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/admin-access.ts';
 import { permissions } from '../../../contract/permissions.ts';
-import { principalOf } from '../../../domain/principal.ts';
 import { isUuid } from '../../../crypto/ids.ts';
+import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
 import { decodeCursor, notACursor, page } from '../../../http/paging.ts';
 import { forgetSession, setSession } from './cookies.ts';

@@ -120,7 +120,11 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
       transact(realm, (tx) => revokeIn(tx, by, realm, of)),
 
     /** The same at an administrator's request. */
-    revokeConsentOf: ({ principal, by }: { principal: Principal; by: By }, realm: string, of: OfConsent): Promise<void> =>
+    revokeConsentOf: (
+      { principal, by }: { principal: Principal; by: By },
+      realm: string,
+      of: OfConsent,
+    ): Promise<void> =>
       transact(realm, async (tx) => {
         await load(tx.sql, realm, of.userId);
         if (!(await access.covers(principal, realm, { userId: of.userId }, tx.sql)))

@@ -308,8 +308,7 @@ export function entryOf({ dn, ...given }: { dn: string; [attribute: string]: unk
     bytes,
     values: (attribute) => bytes(attribute).map((value) => value.toString()),
     holdsBytes,
-    texts: (attribute) =>
-      bytes(attribute).map((value) => value.toString(holdsBytes(attribute) ? 'base64' : 'utf8')),
+    texts: (attribute) => bytes(attribute).map((value) => value.toString(holdsBytes(attribute) ? 'base64' : 'utf8')),
     rest(attribute) {
       const [, , last] = RANGE.exec(found(attribute)?.key ?? '') ?? [];
       return last === undefined || last === '*' ? undefined : `${nameOf(attribute)};range=${Number(last) + 1}-*`;

@@ -151,7 +151,10 @@ export function createSyncs({
     const { base, scope } = directory.users;
     const began = performance.now();
     let total = 0;
-    for await (const entries of session.pages({ base, scope, filter, attributes: [NO_ATTRIBUTES] }, directory.pageSize)) {
+    for await (const entries of session.pages(
+      { base, scope, filter, attributes: [NO_ATTRIBUTES] },
+      directory.pageSize,
+    )) {
       signal.throwIfAborted();
       if (performance.now() - began > LONGEST_COUNT_MS) return;
       total += entries.length;

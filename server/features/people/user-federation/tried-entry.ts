@@ -26,8 +26,7 @@ export function triedEntry(
   const omitted = Object.keys(map).filter((field) => isOmitted(field) && entry.bytes(map[field] ?? '').length > 0);
   const shown = (field: string, value: string | null) => (value === null || isOmitted(field) ? null : cut(value));
   const attributes = Object.entries(visibleTo(profile, 'admin', person.attributes)).flatMap(
-    ([name, values]): [string, string[]][] =>
-      isOmitted(name) ? [] : [[name, values.slice(0, MOST_VALUES).map(cut)]],
+    ([name, values]): [string, string[]][] => (isOmitted(name) ? [] : [[name, values.slice(0, MOST_VALUES).map(cut)]]),
   );
   return {
     entry: entry.dn,

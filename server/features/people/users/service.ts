@@ -5,7 +5,7 @@
 import type { By } from '../../../contract/events.ts';
 import type { Changes } from '../../../contract/names.ts';
 import { type FieldError, fieldErrorOf, Problem } from '../../../contract/problem.ts';
-import type { ListedUser, Credential, User, UserInput } from '../../../contract/users.ts';
+import type { Credential, ListedUser, User, UserInput } from '../../../contract/users.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';
 import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';

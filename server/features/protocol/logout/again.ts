@@ -33,7 +33,10 @@ export function logoutAgainRoutes(app: FastifyInstance, { sql, transact, clients
     const { client_id: clientId, session_id: sessionId, user_id: userId } = failed;
     const client = await clients.view(realm, clientId);
     if (!client?.enabled || client.backchannelLogoutUri === null)
-      throw new Problem('wrong-state', `The application ${clientId} is gone or disabled, or has no back-channel address`);
+      throw new Problem(
+        'wrong-state',
+        `The application ${clientId} is gone or disabled, or has no back-channel address`,
+      );
     await transact(realm, async (tx) => {
       // The job reads the user from the event, so that an erasure has to change only the event.
       await enqueue(tx.sql, LOGOUT_JOB, [{ realm, clientId, eventId, sessionId }]);
