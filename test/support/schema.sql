@@ -587,6 +587,7 @@ create table directory_sync (
   errors jsonb not null default '[]'::jsonb,
   error text,
   mark text,
+  total integer,
   primary key (realm_id, id),
   constraint directory_sync_realm_id_directory_id_fkey FOREIGN KEY (realm_id, directory_id) REFERENCES directory(realm_id, id) ON DELETE CASCADE
 );
@@ -965,6 +966,7 @@ create table message (
   constraint message_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX message_age ON message USING btree (created_at);
+CREATE INDEX message_kept ON message USING btree (expires_at) WHERE ((status = 'dead'::text) AND (content IS NOT NULL));
 CREATE INDEX message_named ON message USING gin (named);
 CREATE INDEX message_status ON message USING btree (realm_id, status, id);
 CREATE INDEX message_user ON message USING btree (realm_id, user_id);
@@ -1745,6 +1747,8 @@ create table webhook_delivery (
   constraint webhook_delivery_realm_id_webhook_id_fkey FOREIGN KEY (realm_id, webhook_id) REFERENCES webhook(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_delivery_age ON webhook_delivery USING btree (created_at);
+CREATE INDEX webhook_delivery_order ON webhook_delivery USING btree (realm_id, event_id, webhook_id);
+CREATE INDEX webhook_delivery_unsettled ON webhook_delivery USING btree (realm_id, status, event_id, webhook_id) WHERE (status <> 'succeeded'::text);
 CREATE UNIQUE INDEX webhook_delivery_event ON webhook_delivery USING btree (realm_id, webhook_id, event_id);
 
 create table workload_identity (
