@@ -1,8 +1,9 @@
 // Owns: what commands need of a kind of object: its routes, finding an object by name, columns.
 // Does not own: the list of kinds (kind-table.ts), fields and addresses (server/contract), printing (output.ts).
 // Implements: docs/cli.md: get, describe; decisions "Reading and writing" (paging by cursor), "Ownership".
-import { z } from 'zod';
+import type { z } from 'zod';
 import { address, allRows, LARGEST_PAGE } from '../server/contract/client.ts';
+import { canNameManagers } from '../server/contract/managed-by.ts';
 import type { Route } from '../server/contract/route.ts';
 import type { Connection } from './command.ts';
 import { Refused } from './faults.ts';
@@ -147,7 +148,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     of: definition.of,
     ofAny: definition.ofAny !== undefined,
     many: definition.many ?? false,
-    managed: isManaged(routes.list),
+    managed: canNameManagers(routes.list),
     // the wire's schema is the kind's own
     rowOf: (value) => rowOf(value as T),
     at: (value) => at(value as T),
@@ -172,8 +173,6 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     },
   };
 }
-
-const isManaged = ({ query }: Route): boolean => query instanceof z.ZodObject && 'with' in query.shape;
 
 const matches = (name: string, q: string | undefined): boolean =>
   q === undefined || name.toLowerCase().includes(q.toLowerCase());

@@ -1,12 +1,10 @@
 // Asking for managers, and their names: `import`, `cli:ana`, `k8s:<cluster>/<namespace>/<kind>/<name>`.
+import { canNameManagers } from '../../server/contract/managed-by.ts';
 import type { Route } from '../../server/contract/route.ts';
 
 export const WITH_MANAGERS = { with: 'managedBy' } as const;
 /** The query that asks a route for managers; nothing if the route can't name them. */
-export const askingManagers = (route: Route): object => {
-  const { shape = {} } = Object(Object(route.query).def);
-  return 'with' in shape ? WITH_MANAGERS : {};
-};
+export const askingManagers = (route: Route): object => (canNameManagers(route) ? WITH_MANAGERS : {});
 
 export interface ClusterResource {
   cluster: string;

@@ -4,7 +4,8 @@
 export const BASE = '/admin/console';
 export const SIGN_IN = '/admin/login';
 
-const part = (text: string): string => encodeURIComponent(text);
+/** A path may have a colon (RFC 3986 §3.3); natural keys have some: `EMAIL:smtp`. */
+const part = (text: string): string => encodeURIComponent(text).replaceAll('%3A', ':');
 
 export const realmsAddress = '/realms';
 export const realmAddress = (realm: string): string => `/realms/${part(realm)}`;

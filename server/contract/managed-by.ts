@@ -2,6 +2,7 @@
 // Decisions "Ownership".
 import { z } from 'zod';
 import { Page, SearchPage } from './names.ts';
+import type { Route } from './route.ts';
 
 export const ManagedBy = z
   .array(
@@ -28,3 +29,6 @@ export const WithManagers = z.strictObject(asked);
 /** The queries of lists whose objects can name their managers. */
 export const ManagedPage = Page.extend(asked);
 export const ManagedSearchPage = SearchPage.extend(asked);
+/** Whether the answers of a route can name managers. Other lists have a parameter `with` for other fields. */
+export const canNameManagers = ({ query }: Pick<Route, 'query'>): boolean =>
+  query instanceof z.ZodObject && query.shape.with === asked.with;

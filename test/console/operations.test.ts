@@ -92,7 +92,7 @@ test('deliveries of all webhooks are chosen by state, and one that was given up 
   const row = page.getByRole('row').filter({ hasText: /LOGOUT/ });
   await row.getByRole('link', { name: 'other' }).waitFor();
   await look('deliveries that were given up');
-  await row.getByRole('button', { name: 'Send LOGOUT again' }).click();
+  await row.getByRole('button', { name: 'Try again: LOGOUT' }).click();
   await page.getByText('It is sent again, with the same id.').waitFor();
   await page.getByRole('button', { name: 'State' }).click();
   await page.getByRole('option', { name: 'Arrived' }).click();
@@ -114,9 +114,9 @@ test('a message that was given up is tried again until it expires', async () => 
   const { page, open, look, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}/operations?tab=messages&status=dead`);
   await page.getByRole('row').nth(2).waitFor();
-  expect(await page.getByRole('button', { name: /^Send otp-email/ }).count()).toBe(1);
+  expect(await page.getByRole('button', { name: /^Try again: otp-email/ }).count()).toBe(1);
   await look('messages that were given up');
-  await page.getByRole('button', { name: /^Send otp-email/ }).click();
+  await page.getByRole('button', { name: /^Try again: otp-email/ }).click();
   await page.getByText('It is sent again, as it was.').waitFor();
   expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
   await close();
@@ -136,7 +136,7 @@ test('a logout that was given up is told again', async () => {
   await open(`/realms/${realm}/operations?tab=logouts`);
   await page.getByText('answered 503').waitFor();
   await look('logouts that were given up');
-  await page.getByRole('button', { name: 'Tell told of the logout again' }).click();
+  await page.getByRole('button', { name: 'Try again: the logout at told' }).click();
   await page.getByText('The application is told again.').waitFor();
   await close();
 });

@@ -64,7 +64,7 @@ export function Happened({
               <Button
                 small
                 isDisabled={again.isPending}
-                aria-label={`Tell ${clientId ?? 'the application'} of the logout again`}
+                aria-label={`Try again: the logout at ${clientId ?? 'the application'}`}
                 onPress={() =>
                   again.mutate({ params: { realm, id } }, { onSuccess: () => say('The application is told again.') })
                 }

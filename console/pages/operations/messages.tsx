@@ -77,7 +77,7 @@ export function Messages({ realm }: { realm: string }) {
                 <Button
                   small
                   isDisabled={again.isPending}
-                  aria-label={`Send ${templateKey} to ${recipient} again`}
+                  aria-label={`Try again: ${templateKey} to ${recipient}`}
                   onPress={() =>
                     again.mutate({ params: { realm, id } }, { onSuccess: () => say('It is sent again, as it was.') })
                   }

@@ -77,38 +77,6 @@ async function withdraw() {
   return person.post(`/realms/${REALM}/account/consents/visitor/withdraw`, { csrf });
 }
 
-test('nothing of what a client without refresh tokens got is left, however old its code, nor of what hangs on it', async () => {
-  const { access_token: token } = await redeem(await code());
-  const onward = await delegated(token);
-  clock += 5_400_000;
-  await sweep(sqlOver(server.pool), new Date(clock));
-  expect([await active(token), await active(onward)]).toEqual([true, true]);
-  const unused = await code();
-  expect((await withdraw()).text).toContain('The access was withdrawn');
-  expect([await active(token), await active(onward)]).toEqual([false, false]);
-  expect((await redeem(unused)).error).toBe('invalid_grant');
-});
-
-test('a device that was allowed has no token left, and one that has not asked yet gets none', async () => {
-  const asked = async () =>
-    (await post(server, REALM, 'device_authorization', { scope: 'email' }, { authorization })).body;
-  const allow = async ({ user_code: typed }: Record<string, unknown>) => {
-    const { fields } = await person.open(`/realms/${REALM}/device`);
-    const page = await person.post(`/realms/${REALM}/device`, { ...fields, user_code: String(typed) });
-    return person.post(`/realms/${REALM}/device/decision`, { ...page.fields, decision: 'allow' });
-  };
-  const poll = async ({ device_code: one }: Record<string, unknown>) =>
-    (await post(server, REALM, 'token', { grant_type: DEVICE_CODE, device_code: String(one) }, { authorization })).body;
-  const [first, second] = [await asked(), await asked()];
-  await allow(first);
-  await allow(second);
-  const { access_token: token } = await poll(first);
-  expect(await active(token)).toBe(true);
-  await withdraw();
-  expect(await active(token)).toBe(false);
-  expect((await poll(second)).error).toBe('access_denied');
-});
-
 test('an administrator takes a consent back, with the tokens of it; the application asks anew', async () => {
   const { access_token: token } = await redeem(await code());
   expect(await active(token)).toBe(true);
@@ -144,4 +112,36 @@ test('an administrator takes no consent of a stronger administrator back', async
     status: 403,
     problem: { type: 'urn:svc:problem:privilege-escalation' },
   });
+});
+
+test('nothing of what a client without refresh tokens got is left, however old its code, nor of what hangs on it', async () => {
+  const { access_token: token } = await redeem(await code());
+  const onward = await delegated(token);
+  clock += 5_400_000;
+  await sweep(sqlOver(server.pool), new Date(clock));
+  expect([await active(token), await active(onward)]).toEqual([true, true]);
+  const unused = await code();
+  expect((await withdraw()).text).toContain('The access was withdrawn');
+  expect([await active(token), await active(onward)]).toEqual([false, false]);
+  expect((await redeem(unused)).error).toBe('invalid_grant');
+});
+
+test('a device that was allowed has no token left, and one that has not asked yet gets none', async () => {
+  const asked = async () =>
+    (await post(server, REALM, 'device_authorization', { scope: 'email' }, { authorization })).body;
+  const allow = async ({ user_code: typed }: Record<string, unknown>) => {
+    const { fields } = await person.open(`/realms/${REALM}/device`);
+    const page = await person.post(`/realms/${REALM}/device`, { ...fields, user_code: String(typed) });
+    return person.post(`/realms/${REALM}/device/decision`, { ...page.fields, decision: 'allow' });
+  };
+  const poll = async ({ device_code: one }: Record<string, unknown>) =>
+    (await post(server, REALM, 'token', { grant_type: DEVICE_CODE, device_code: String(one) }, { authorization })).body;
+  const [first, second] = [await asked(), await asked()];
+  await allow(first);
+  await allow(second);
+  const { access_token: token } = await poll(first);
+  expect(await active(token)).toBe(true);
+  await withdraw();
+  expect(await active(token)).toBe(false);
+  expect((await poll(second)).error).toBe('access_denied');
 });

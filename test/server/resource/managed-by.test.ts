@@ -3,7 +3,7 @@
 // Implements: decisions "Ownership".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listClients } from '../../../server/contract/clients.ts';
-import type { ManagedBy } from '../../../server/contract/managed-by.ts';
+import { canNameManagers, type ManagedBy } from '../../../server/contract/managed-by.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { createRole, listRoles } from '../../../server/contract/roles.ts';
 import { sectionNames } from '../../../server/contract/section-names.ts';
@@ -90,7 +90,7 @@ test.each([
 
 test('every configuration kind has the parameter at its list and at its single object', async () => {
   const routes = (await contractRoutes()).filter((route) => route.method === 'GET');
-  const managed = routes.filter(({ query }) => 'with' in Object(Object(query).shape));
+  const managed = routes.filter(canNameManagers);
   // settings and the user profile are single objects; roles of service accounts are a part of the client's page
   const single = ['realm', 'resourceIndicators', 'userProfile', 'users', 'serviceAccountRoles'];
   const lists = managed.filter(({ query }) => 'limit' in Object(Object(query).shape));
