@@ -175,7 +175,7 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
         realm={realm}
         locale={locale}
         own={new Set(lines.map(({ key }) => key.trim()))}
-        onTake={mayWrite ? (key, text) => setLines([...lines, lineOf(key, text)]) : undefined}
+        onTake={mayWrite ? (key, text) => edit([...lines, lineOf(key, text)]) : undefined}
       />
       {mayWrite && (
         <FormActions
