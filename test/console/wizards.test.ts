@@ -139,6 +139,7 @@ test('an identity provider’s settings are checked before they are saved, in wo
   await look('the check of an identity provider');
   expect((await server.admin.call(listIdentityProviders, { params })).body).toEqual([]);
   receiver.answer = () => ({});
+  receiver.received.length = 0;
   await close();
 });
 
