@@ -66,6 +66,7 @@ export const createTemplateTest =
     const { locale } = text;
     const values = samplesIn(locale, { account: `${baseUrl}/realms/${realm}/account`, now: now() });
     const rendered = await render(text, new Map([['realm', realmName], ...Object.entries(values)]));
-    const alternative = channel === 'EMAIL' ? alternativeOf({ rendered, locale }, { templateKey, values }, policy) : undefined;
+    const alternative =
+      channel === 'EMAIL' ? alternativeOf({ rendered, locale }, { templateKey, values }, policy) : undefined;
     return { ...(await gateways.test(realm, channel, to, { ...rendered, alternative })), locale };
   };
