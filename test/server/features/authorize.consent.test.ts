@@ -71,7 +71,7 @@ describe('the consent page', () => {
       params: { realm: 'acme' },
       query: { type: 'CONSENT_GRANTED' },
     });
-    expect(body).toMatchObject([{ clientId: 'third', actor: { name: 'alice' } }]);
+    expect(body).toMatchObject([{ clientId: 'third', actor: { name: 'alice' }, subject: { name: 'alice' } }]);
   });
 
   test('comes again for a scope that was not agreed to, and for prompt=consent', async () => {

@@ -153,6 +153,7 @@ describe('by the back channel', () => {
     expect((await failed())[0]).toMatchObject({
       clientId: 'shop',
       outcome: 'failure',
+      subject: { type: 'user', name: 'alice' },
       data: { sessionId: second.sid, reason: 'answered 400' },
     });
     expect(heard(second.sid).length).toBe(2);

@@ -202,7 +202,8 @@ describe('a gateway that fails', () => {
     expect(dead?.error).not.toMatch(new RegExp(`${CODE}|4917012`));
     // until it expires: an administrator can send it again (messaging.again.test.ts)
     expect((await stored())[0].content.toString()).not.toMatch(new RegExp(`${CODE}|4917012`));
-    expect(await events('MESSAGE_FAILED')).toMatchObject([{ outcome: 'failure', subject: { id: userId } }]);
+    const subject = { id: userId, name: expect.stringMatching(/./) };
+    expect(await events('MESSAGE_FAILED')).toMatchObject([{ outcome: 'failure', subject }]);
   });
 
   test('refuses for good, and is not asked again', async () => {

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import type { Client } from '../../../server/contract/client.ts';
+import { listEvents } from '../../../server/contract/events.ts';
 import { undoHistory } from '../../../server/contract/history.ts';
 import { deleteMessageTemplate, putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import { deletePushToken, registerPushToken } from '../../../server/contract/messages.ts';
@@ -128,6 +129,9 @@ describe('with messaging:write alone, an administrator of a realm that has a str
       status: 403,
     });
     expect((await by(clerk, plain)).status).toBe(201);
+    const query = { type: 'PUSH_TOKEN_REGISTERED', limit: 1 };
+    const { body: told } = await server.admin.call(listEvents, { params, query });
+    expect(told).toMatchObject([{ subject: { type: 'user', id: plain, name: 'plain' } }]);
   });
 });
 

@@ -10,6 +10,7 @@ import { createClientSecret, listClients } from '../../../server/contract/client
 import { DAY_MS } from '../../../server/contract/durations.ts';
 import { listExpiring, listUnusedClients } from '../../../server/contract/expiring.ts';
 import { createInvitation } from '../../../server/contract/invitations.ts';
+import { createInitialAccessToken, deleteInitialAccessToken } from '../../../server/contract/provisioning.ts';
 import { createRealm, deleteRealm } from '../../../server/contract/realms.ts';
 import { createScimToken } from '../../../server/contract/scim-tokens.ts';
 import { search } from '../../../server/contract/search.ts';
@@ -176,6 +177,12 @@ test('what ends soon is listed, the soonest first, of the kinds that the caller 
     'agent-review',
   ]);
   expect(await kinds({ limit: 2 })).toEqual(['client-secret', 'scim-token']);
+  // a token without a name is told by its day and its uses, and not by its id
+  const made = { uses: 3, expiresAt: clock.getTime() + DAY_MS };
+  const { body: token } = await admin.call(createInitialAccessToken, { params, body: made });
+  const listed = (await admin.call(listExpiring, { params })).body?.find(({ id }) => id === token?.id);
+  expect(listed?.name).toMatch(/^made \d{4}-\d\d-\d\d \d\d:\d\d UTC, for 3 clients$/);
+  await admin.call(deleteInitialAccessToken, { params: { ...params, id: token?.id ?? '' } });
   expect(await kinds({ days: 3650 }, of('users-alone'))).toEqual(['scim-token', 'invitation']);
   await expect(kinds({}, of('zebra-desk'))).rejects.toMatchObject(forbidden);
   for (const realm of ['umbrella', 'nowhere'])

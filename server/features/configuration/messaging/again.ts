@@ -4,6 +4,7 @@ import type { Channel } from '../../../contract/message-drivers.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { namedUser } from '../../../domain/party.ts';
 import * as store from './store.ts';
 
 export interface AgainDeps {
@@ -27,7 +28,7 @@ export const createAgain =
       if (!row) throw new Problem('wrong-state', refusalOf(found, now()));
       const { channel, attempts: done, user_id: userId } = row;
       await enqueue(tx.sql, [{ realm, id, channel, attempt: done + 1, done }]);
-      const subject = userId === null ? null : ({ type: 'user', id: userId, name: null } as const);
+      const subject = await namedUser(tx.sql, realm, userId);
       const data = { message: id, channel, templateKey: row.template_key };
       tx.record({ type: 'MESSAGE_RETRIED', realm, by, subject, data });
       return row;

@@ -6,6 +6,7 @@ import type { Seal } from '../../../crypto/seal.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { namedUser } from '../../../domain/party.ts';
 import { type Job, job } from '../../../jobs/job.ts';
 import { createRetries, type Enqueue } from '../../../jobs/retries.ts';
 import type { Sent } from './driver.ts';
@@ -54,7 +55,7 @@ export function messageJob({
     await transact(realm, async (tx) => {
       const [settled] = await store.recordOutcome(tx.sql, realm, id, outcome);
       if (!settled) return;
-      const subject = user_id === null ? null : ({ type: 'user', id: user_id, name: null } as const);
+      const subject = await namedUser(tx.sql, realm, user_id);
       const data = { message: id, channel, templateKey: template_key, error: outcome.error };
       tx.record({ type: 'MESSAGE_FAILED', realm, by: bySystem, subject, outcome: 'failure', data });
     });

@@ -4,8 +4,9 @@ import type { By, EventType } from '../../../contract/events.ts';
 import type { PushToken, PushTokenInput } from '../../../contract/messages.ts';
 import { Problem, unknownName } from '../../../contract/problem.ts';
 import type { Seal } from '../../../crypto/seal.ts';
-import type { Sql } from '../../../db/sql.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
+import { userParty } from '../../../domain/party.ts';
 import type { Author } from '../../../resource/api.ts';
 import { refuseStrongerUsers } from '../../../resource/rights.ts';
 
@@ -18,6 +19,10 @@ interface Row {
   created_at: Date;
   last_used_at: Date | null;
 }
+interface Named extends Row {
+  username: string | null;
+}
+const username = fragment`(select u.username from realm_user u where u.realm_id = push_token.realm_id and u.id = push_token.user_id)`;
 /** The most devices of one user that get a message: the newest ones. */
 const MOST = 10;
 export const digestOf = (seal: Seal, realm: string, token: string) => seal.digest(token, `push-token:${realm}`);
@@ -80,11 +85,11 @@ export function createPushTokens({
   now: () => Date;
   newId: () => string;
 }) {
-  const happened = (type: EventType, realm: string, by: By, { id, user_id, platform, device_name }: Row) => ({
+  const happened = (type: EventType, realm: string, by: By, { id, user_id, username, platform, device_name }: Named) => ({
     type,
     realm,
     by,
-    subject: { type: 'user', id: user_id, name: null } as const,
+    subject: userParty(user_id, username),
     data: { pushToken: id, platform, deviceName: device_name },
   });
 
@@ -95,13 +100,13 @@ export function createPushTokens({
     { userId, platform, deviceName = null, token, credentialId }: PushTokenInput & { credentialId: string | null },
   ): Promise<Row> {
     const digest = digestOf(seal, realm, token);
-    const [row] = await tx.sql<Row>`
+    const [row] = await tx.sql<Named>`
       insert into push_token (realm_id, id, user_id, platform, device_name, token, token_digest, credential_id, created_at)
       values (${realm}, ${newId()}, ${userId}, ${platform}, ${deviceName}, ${seal.seal(token, contextOf(realm, digest))},
         ${digest}, ${credentialId}, ${now()})
       on conflict (realm_id, token_digest) do update set user_id = excluded.user_id, platform = excluded.platform,
         device_name = excluded.device_name, token = excluded.token, credential_id = excluded.credential_id
-      returning id, user_id, platform, device_name, token, created_at, last_used_at`;
+      returning id, user_id, platform, device_name, token, created_at, last_used_at, ${username} as username`;
     if (!row) throw new Error('nothing was inserted');
     tx.record(happened('PUSH_TOKEN_REGISTERED', realm, by, row));
     return row;
@@ -141,9 +146,9 @@ export function createPushTokens({
 
     remove: ({ principal, by }: Author, realm: string, id: string): Promise<void> =>
       transact(realm, async (tx) => {
-        const [row] = await tx.sql<Row>`
+        const [row] = await tx.sql<Named>`
           delete from push_token where realm_id = ${realm} and id = ${id}
-          returning id, user_id, platform, device_name, token, created_at, last_used_at`;
+          returning id, user_id, platform, device_name, token, created_at, last_used_at, ${username} as username`;
         if (!row) throw new Problem('not-found', 'There is no such push token');
         await refuseStrongerUsers(tx.sql, principal, realm, [row.user_id]);
         tx.record(happened('PUSH_TOKEN_REMOVED', realm, by, row));

@@ -13,6 +13,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Maker, Target } from '../../../domain/admin-rights.ts';
 import { type Factors, SECOND_FACTOR } from '../../../domain/factors.ts';
+import { namedUser } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
 import {
   ADMIN_MAX_MS,
@@ -286,7 +287,7 @@ export function createAccess({
       if (!(await store.insertGrant(on, realm, { roleId: row.id, holder, target }))) return false;
       const subject =
         'userId' in holder
-          ? ({ type: 'user', id: holder.userId, name: null } as const)
+          ? await namedUser(on, realm, holder.userId)
           : ({ type: 'client', id: holder.clientUuid, name: null } as const);
       record({ type: 'ADMIN_GRANT_CHANGED', realm, by, subject, data: { given: role, target } });
       return true;

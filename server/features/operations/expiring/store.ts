@@ -31,7 +31,8 @@ const sources = {
   'initial-access-token': {
     from: fragment`initial_access_token`,
     at: fragment`t.expires_at`,
-    name: fragment`t.id::text`,
+    // it has no name; the id says nothing to a reader
+    name: fragment`'made ' || to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC, for ' || t.uses_left || case t.uses_left when 1 then ' client' else ' clients' end`,
   },
   'scim-token': { from: fragment`scim_token`, at: fragment`t.expires_at`, name: fragment`t.name` },
   agent: { from: fragment`agent`, at: fragment`t.expires_at`, name: fragment`t.name`, and: acts },

@@ -8,6 +8,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
 import type { ScopeView } from '../../../domain/claims.ts';
+import { userParty } from '../../../domain/party.ts';
 import { type AboutClient, picturesOf } from '../../../http/about-client.ts';
 import type { Form } from '../../../http/form.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -144,13 +145,13 @@ export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: strin
       realm: string,
       { userId, client, agreed }: { userId: string; client: ClientView; agreed: Agreement },
     ): Promise<void> {
-      await store.add(tx.sql, realm, { userId, client: client.id, agreed, now: now() });
+      const username = await store.add(tx.sql, realm, { userId, client: client.id, agreed, now: now() });
       tx.record({
         type: 'CONSENT_GRANTED',
         realm,
         by,
         clientId: client.clientId,
-        subject: { type: 'user', id: userId, name: null },
+        subject: userParty(userId, username),
         data: { ...agreed },
       });
     },

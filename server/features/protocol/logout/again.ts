@@ -6,6 +6,7 @@ import { Problem } from '../../../contract/problem.ts';
 import { type RetriedLogout, retryLogout } from '../../../contract/sessions.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { namedUser } from '../../../domain/party.ts';
 import { bind } from '../../../http/bind.ts';
 import type { Enqueue } from '../../../jobs/retries.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
@@ -40,7 +41,7 @@ export function logoutAgainRoutes(app: FastifyInstance, { sql, transact, clients
     await transact(realm, async (tx) => {
       // The job reads the user from the event, so that an erasure has to change only the event.
       await enqueue(tx.sql, LOGOUT_JOB, [{ realm, clientId, eventId, sessionId }]);
-      const subject = userId === null ? null : ({ type: 'user', id: userId, name: null } as const);
+      const subject = await namedUser(tx.sql, realm, userId);
       tx.record({ type: 'BACKCHANNEL_LOGOUT_RETRIED', realm, by, clientId, subject, data: { sessionId, eventId } });
     });
     return { eventId, clientId, sessionId };

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { bySystem } from '../../../contract/events.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { namedUser } from '../../../domain/party.ts';
 import type { Subjects } from '../../../domain/subjects.ts';
 import type { EventConsumer } from '../../../events/consumer.ts';
 import type { Outbound } from '../../../http/outbound.ts';
@@ -124,13 +125,13 @@ export function backChannelJob(deps: BackChannelDeps): Job {
       const fault = await send(client.backchannelLogoutUri, await logoutToken(realm, client, userId, sessionId));
       if (fault === undefined) return;
       const giveUp = () =>
-        transact(realm, async ({ record }) =>
+        transact(realm, async ({ sql: on, record }) =>
           record({
             type: 'BACKCHANNEL_LOGOUT_FAILED',
             realm,
             by: bySystem,
             clientId,
-            subject: userId === null ? null : { type: 'user', id: userId, name: null },
+            subject: await namedUser(on, realm, userId),
             outcome: 'failure',
             data: { sessionId, reason: fault },
           }),
