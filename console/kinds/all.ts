@@ -36,6 +36,11 @@ const places: Readonly<Record<string, Place>> = {
 };
 export const placeOf = ({ section }: KindEntry): Place => places[section] ?? { group: 'More', icon: 'apps', order: 10 };
 
+/** Kinds that have a page of their own under "Look and texts"; it leads to their lists. */
+const ELSEWHERE = new Set(['messageTemplates', 'messageTexts']);
+export const navOf = (entry: KindEntry): Place | undefined =>
+  entry.ofClient || ELSEWHERE.has(entry.section) ? undefined : placeOf(entry);
+
 /** The purpose of the kind, in a sentence. */
 export const leadOf = ({ form, description }: KindEntry): string => `${form?.lead ?? description}.`;
 

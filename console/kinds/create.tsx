@@ -9,6 +9,7 @@ import { Page } from '../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
 import { leadOf, titleOf } from './all.ts';
+import { applicable, withoutOthers } from './applicable.ts';
 import { createCommands } from './commands.ts';
 import { copyOfNew } from './copied.ts';
 import { DeclaredOnlyNote, useLock } from './declared-only.tsx';
@@ -75,7 +76,7 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [review, setReview] = useState(false);
   const before: Row = { ...kind.fresh };
-  const groups = useMemo(
+  const all = useMemo(
     () =>
       grouped(
         ordered(
@@ -89,6 +90,7 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
   const thing = holdableOf(entry, { ...before, ...edits }, owner);
   const lock = useLock(realm, entry.section, thing);
   const hasKey = [entry.key].flat().every((field) => String(edits[field] ?? '') !== '');
+  const groups = applicable(kind.applies, { ...before, ...edits }, all);
   const body = Object.fromEntries(Object.entries(edits).filter(([, value]) => value !== undefined));
   const route = kind.routes.create ?? kind.routes.upsert;
   const create = useMutation<Row, ServerProblem>({
@@ -133,7 +135,7 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
         groups={groups}
         before={before}
         edits={edits}
-        onEdit={(name, value) => setEdits((now) => ({ ...now, [name]: value }))}
+        onEdit={(name, value) => setEdits((now) => withoutOthers(kind.applies, before, { ...now, [name]: value }))}
         faults={faults}
       />
       <FormActions

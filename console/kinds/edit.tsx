@@ -9,6 +9,7 @@ import { Page } from '../ui/page.tsx';
 import { Loading, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
 import { titleOf } from './all.ts';
+import { applicable, withoutOthers } from './applicable.ts';
 import { editCommands, objectCommands } from './commands.ts';
 import { asDeclared, copyOfObject } from './copied.ts';
 import { contractFaults, ordered } from './create.tsx';
@@ -71,7 +72,7 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
   const [, navigate] = useLocation();
   const { put, upsert } = kind.routes;
   const schema = put?.body ?? kind.input;
-  const groups = useMemo(
+  const all = useMemo(
     () =>
       grouped(
         ordered(
@@ -87,7 +88,7 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
   const editing = useEditing({
     realm,
     read,
-    fields: groups.flatMap((group) => group.fields),
+    fields: all.flatMap((group) => group.fields),
     check: (changes, row) => contractFaults(schema, bodyOf(changes, row)),
     write: async (changes, tagged, row) => {
       const route = put ?? upsert;
@@ -101,7 +102,12 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
       navigate(row ? objectAddress(realm, entry, row, of) : listAddress(realm, entry, of));
     },
   });
-  const { before, changes } = editing;
+  const { before, changes, edits } = editing;
+  const groups = applicable(kind.applies, { ...before, ...edits }, all);
+  const edit = (name: string, value: unknown) => {
+    const now = withoutOthers(kind.applies, before, { ...edits, [name]: value });
+    for (const [field, of] of Object.entries(now)) if (of !== edits[field]) editing.edit(field, of);
+  };
   const filters = useFilters();
   const thing = holdableOf(entry, before, owner);
   const lock = useLock(realm, entry.section, thing);
@@ -145,8 +151,8 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
         realm={realm}
         groups={groups}
         before={before}
-        edits={editing.edits}
-        onEdit={editing.edit}
+        edits={edits}
+        onEdit={edit}
         faults={editing.faults}
         managed={managed}
         isOpen={() => isCopy || hold !== undefined}

@@ -2,7 +2,7 @@
 // each declared kind, written-out.ts those of the others.
 import type { z } from 'zod';
 import type { KindOf } from '../../server/contract/kind.ts';
-import type { Form } from '../../server/contract/kind-shown.ts';
+import type { Applies, Form } from '../../server/contract/kind-shown.ts';
 import type { Permission } from '../../server/contract/permissions.ts';
 import type { Route } from '../../server/contract/route.ts';
 
@@ -36,6 +36,8 @@ export interface LoadedKind {
   names?: Readonly<Record<string, string>>;
   /** Fields by which requests name an object, because its natural key follows from them; no document has them. */
   namedBy?: readonly string[];
+  /** Fields that only some objects have. */
+  applies?: Applies | undefined;
   /** An object as a realm document has it; absent: its plan can't be asked for. */
   entry?: { element: z.ZodType };
 }

@@ -33,6 +33,12 @@ const isMany = (options: readonly string[]): boolean => options.length > 8;
 const rowOf = (value: unknown): Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
+/** A field of an object that is left out has no text: an empty one would be refused as one. */
+function withInner(row: Row, { name, required, nullable }: Field, value: unknown): Row {
+  const { [name]: _, ...others } = row;
+  return value === '' && !required && !nullable ? others : { ...row, [name]: value };
+}
+
 /** The fault of the field itself, or of an item in it. */
 function faultAt(faults: ReadonlyMap<string, string>, path: string): string | undefined {
   const own = faults.get(path);
@@ -153,7 +159,7 @@ export function FieldInput({ field, path, value, onChange, context }: Props) {
                 field={inner}
                 path={`${path}.${inner.name}`}
                 value={rowOf(value)[inner.name]}
-                onChange={(changed) => onChange({ ...rowOf(value), [inner.name]: changed })}
+                onChange={(changed) => onChange(withInner(rowOf(value), inner, changed))}
                 context={context}
               />
             ))}

@@ -2,7 +2,7 @@
 
 import type { ConsolePage, PageProps } from '../pages/page.ts';
 import { inRealm } from '../shell/addresses.ts';
-import { kindInSection, placeOf, titleOf } from './all.ts';
+import { kindInSection, navOf, titleOf } from './all.ts';
 import type { KindEntry, Row } from './entry.ts';
 import { allKinds } from './known.ts';
 
@@ -35,6 +35,7 @@ export const nameOf = ({ key }: KindEntry, row: Row): string =>
 export function pagesOf(entry: KindEntry): ConsolePage[] {
   const path = entry.ofClient ? `/realms/:realm/clients/:clientId/${entry.path}` : `/realms/:realm/${entry.path}`;
   const title = titleOf(entry);
+  const nav = navOf(entry);
   const [read, write] = [entry.read ?? undefined, entry.write ?? undefined].map(
     (permission) => permission && { permission },
   );
@@ -43,7 +44,7 @@ export function pagesOf(entry: KindEntry): ConsolePage[] {
     path,
     title,
     ...seen,
-    ...(!entry.ofClient && { nav: placeOf(entry) }),
+    ...(nav && { nav }),
     load: async () => {
       const { KindList } = await import('./list.tsx');
       return { default: (props: PageProps) => <KindList entry={entry} {...props} /> };

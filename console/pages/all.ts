@@ -4,6 +4,8 @@ import { adminRolePages } from './admin-roles/pages.ts';
 import { agentPages } from './agents/pages.ts';
 import { auditPages } from './audit/pages.ts';
 import { authorizationPages } from './authorization/pages.ts';
+import { brokeringPages } from './brokering/pages.ts';
+import { clientPages } from './clients/pages.ts';
 import { driftPages } from './drift/pages.ts';
 import { flowPages } from './flows/pages.ts';
 import { groupPages } from './groups/pages.ts';
@@ -27,6 +29,8 @@ const ownPages: readonly ConsolePage[] = [
   ...flowPages,
   ...authorizationPages,
   ...tokenPreviewPages,
+  ...clientPages,
+  ...brokeringPages,
   ...wizardPages,
   ...lookPages,
   ...driftPages,

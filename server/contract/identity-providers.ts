@@ -92,6 +92,10 @@ export const configFields: Readonly<Record<'oidc' | 'oauth2' | 'saml', readonly 
   ],
 };
 
+const NOT_SAML = ['oidc', 'oauth2'] as const;
+const typesWith = (field: string): string[] =>
+  Object.entries(configFields).flatMap(([type, fields]) => (fields.includes(field) ? [type] : []));
+
 const Mapper = z.strictObject({
   name: name(255).describe('Unique in the provider'),
   claim: name(255).describe('What the provider says: a claim, or a SAML attribute'),
@@ -148,6 +152,14 @@ export const identityProviders = kind({
     remove: 'Delete an identity provider that no organization names',
   },
   form: { lead: 'Other places where people sign in: Google, Entra, Okta, any OpenID provider, SAML' },
+  applies: {
+    by: 'type',
+    where: {
+      scopes: NOT_SAML,
+      secret: NOT_SAML,
+      ...Object.fromEntries(Object.keys(Config.shape).map((field) => [`config.${field}`, typesWith(field)])),
+    },
+  },
   example: {
     alias: 'corporate',
     type: 'oidc',

@@ -1,6 +1,6 @@
 // What the declaration of a kind says; kind.ts makes the kind out of it.
 import type { z } from 'zod';
-import type { Cli, Form } from './kind-shown.ts';
+import type { Applies, Cli, Form } from './kind-shown.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Described } from './resource.ts';
 import type { Section as SectionEntry } from './section.ts';
@@ -111,4 +111,5 @@ export interface Declaration<
   updateExample: In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>> & InNamed<NoInfer<Named>>;
   cli?: Cli;
   form?: Form;
+  applies?: Applies;
 }

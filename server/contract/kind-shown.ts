@@ -15,6 +15,14 @@ export interface FieldForm {
   widget?: 'text' | 'longText' | 'duration' | 'colour' | 'url' | 'json' | 'css' | 'secret';
 }
 
+/** Fields that only some objects have: a form shows them by the value of another field. */
+export interface Applies {
+  /** The field whose value decides: `type`. */
+  by: string;
+  /** The values with which a field applies, by its path: `{ 'config.issuer': ['oidc'] }`. Other fields always apply. */
+  where: Readonly<Record<string, readonly string[]>>;
+}
+
 /** How `realmctl` shows the kind, if it differs from the names of section, kind and fields. */
 export interface Cli {
   /** `workload-identities` */

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { separateWords } from './apart.ts';
 import type { Declaration, In, InNamed, Naming, Nullable, OfClient, ResourceKind, Shape } from './kind-declaration.ts';
-import type { Cli, Form } from './kind-shown.ts';
+import type { Applies, Cli, Form } from './kind-shown.ts';
 import { type ManagedBy, managedBy } from './managed-by.ts';
 import { Id, InClient, InRealm } from './names.ts';
 import type { Area } from './permissions.ts';
@@ -75,6 +75,7 @@ export interface KindOf {
   namedBy: readonly string[];
   cli: Cli;
   form?: Form | undefined;
+  applies?: Applies | undefined;
   wire: z.ZodObject;
   /** The body of POST. */
   input: z.ZodType;
@@ -276,6 +277,7 @@ export function kind(
     namedBy: Object.keys(declared.namedBy ?? {}),
     cli,
     form: declared.form,
+    applies: declared.applies,
     wire,
     input,
     routes,

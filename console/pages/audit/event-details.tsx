@@ -7,7 +7,7 @@ import { Code, CopyButton } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type AuditEvent, nameOfParty, PartyName } from './party.tsx';
+import { type AuditEvent, nameOfParty, PartyName, SubjectName } from './party.tsx';
 
 const AROUND_MS = 60_000;
 const tones = { success: 'good', failure: 'bad', denied: 'warn' } as const;
@@ -20,7 +20,7 @@ export const eventAddress = (realm: string, { id, occurredAt }: AuditEvent): str
   eventsWith(realm, { from: String(occurredAt), to: String(occurredAt + 1), event: id });
 
 export function EventDetails({ event, realm, onClose }: { event: AuditEvent; realm: string; onClose: () => void }) {
-  const { id, type, occurredAt, actor, subject, clientId, ipAddress, outcome, data } = event;
+  const { id, type, occurredAt, actor, clientId, ipAddress, outcome, data } = event;
   return (
     <Dialog
       title={type}
@@ -47,7 +47,7 @@ export function EventDetails({ event, realm, onClose }: { event: AuditEvent; rea
           { name: 'When', value: <Time ms={occurredAt} full /> },
           { name: 'Outcome', value: <Badge tone={tones[outcome]}>{outcome}</Badge> },
           { name: 'Done by', value: <PartyName party={actor} realm={realm} /> },
-          { name: 'Done to', value: <PartyName party={subject} realm={realm} /> },
+          { name: 'Done to', value: <SubjectName event={event} realm={realm} /> },
           ...(clientId === null
             ? []
             : [

@@ -20,7 +20,7 @@ import { EventDetails } from './event-details.tsx';
 import { type ExportFormat, Exporting } from './export.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { useFollowed } from './followed.ts';
-import { type AuditEvent, PartyName } from './party.tsx';
+import { type AuditEvent, PartyName, SubjectName } from './party.tsx';
 import { isFiltered, queryOf, realmctlEvents, withoutFilters } from './query.ts';
 import { Verification } from './verification.tsx';
 
@@ -32,7 +32,7 @@ export const eventColumns: readonly TableColumn<AuditEvent>[] = [
   { id: 'at', head: 'when', cell: ({ occurredAt }) => <Time ms={occurredAt} /> },
   { id: 'outcome', head: 'outcome', cell: ({ outcome }) => <Badge tone={tones[outcome]}>{outcome}</Badge> },
   { id: 'actor', head: 'done by', cell: ({ actor }) => <PartyName party={actor} /> },
-  { id: 'subject', head: 'done to', cell: ({ subject }) => <PartyName party={subject} /> },
+  { id: 'subject', head: 'done to', cell: (event) => <SubjectName event={event} /> },
   {
     id: 'client',
     head: 'client',

@@ -16,6 +16,23 @@ function pageOf(realm: string, { type, id }: Party): string | undefined {
   return undefined;
 }
 
+/** To what an event was done. An invitation has no name: the audit log keeps no address of a person without an account. */
+export function SubjectName({ event: { type, subject, data }, realm }: { event: AuditEvent; realm?: string }) {
+  if (subject?.type === 'object' && subject.name === null && type.startsWith('INVITATION_'))
+    return (
+      <span>
+        an invitation
+        {typeof data.organization === 'string' && (
+          <>
+            {' '}
+            to <bdi>{data.organization}</bdi>
+          </>
+        )}
+      </span>
+    );
+  return <PartyName party={subject} {...(realm !== undefined && { realm })} />;
+}
+
 /** @param realm links lead to pages of it; absent: the name alone, as in a row that is a link itself */
 export function PartyName({ party, realm }: { party: Party | null; realm?: string }) {
   if (party === null) return <span className="none">–</span>;

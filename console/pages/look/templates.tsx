@@ -9,6 +9,7 @@ import { curlOf } from '../../kinds/commands.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import type { PageProps } from '../page.ts';
@@ -32,12 +33,15 @@ export default function Templates({ params: { realm } }: PageProps) {
       realm={realm}
       at="messages"
       actions={
-        <AsCommand
-          commands={() => ({
-            realmctl: `realmctl get message-templates --realm ${realm}`,
-            curl: curlOf(api.listMessageTemplates, { realm }),
-          })}
-        />
+        <>
+          <AsCommand
+            commands={() => ({
+              realmctl: `realmctl get message-templates --realm ${realm}`,
+              curl: curlOf(api.listMessageTemplates, { realm }),
+            })}
+          />
+          <ButtonLink to={inRealm(realm, 'message-templates')}>Own words as a list</ButtonLink>
+        </>
       }
     >
       {templates.error && <ProblemNote problem={templates.error} retry={() => void templates.refetch()} />}

@@ -13,8 +13,9 @@ import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.t
 import type { KindEntry, LoadedKind, Row } from '../../kinds/entry.ts';
 import { FormActions, same } from '../../kinds/form.tsx';
 import { paramsOf, readObject, useKind, useObject } from '../../kinds/loaded.ts';
+import { listAddress } from '../../kinds/pages.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -29,7 +30,16 @@ export default function Texts({ params: { realm } }: PageProps) {
   const entry = kindInSection('messageTexts');
   if (!entry) return null;
   return (
-    <LookPage realm={realm} at="texts" actions={<AsCommand commands={() => listCommands(entry, realm)} />}>
+    <LookPage
+      realm={realm}
+      at="texts"
+      actions={
+        <>
+          <AsCommand commands={() => listCommands(entry, realm)} />
+          <ButtonLink to={listAddress(realm, entry)}>Own words as a list</ButtonLink>
+        </>
+      }
+    >
       <Languages realm={realm} entry={entry} />
     </LookPage>
   );

@@ -13,6 +13,7 @@ import { Panel } from '../../ui/page.tsx';
 import type { Tone } from '../../ui/plot.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { deliverySeries, ofKey } from './deliveries.ts';
+import { reasonWords } from './failure-reasons.ts';
 import { type Period, periodOf, periods, useSpan } from './periods.ts';
 
 type Statistics = OutputOf<typeof getStatistics>;
@@ -171,13 +172,12 @@ function Quiet({ period }: { period: Period }) {
 
 const REASON_TONES: readonly Tone[] = ['bad', 'warn', 'main', 'other'];
 
-/** The most frequent reasons by their names in the audit log, all others together. */
+/** The most frequent reasons in words, all others together. */
 function reasonsOf({ by }: Keyed): ChartSeries[] {
-  const named = by.filter(({ key }) => key !== null);
+  const named = by.filter(({ key }) => key !== null).slice(0, NAMED_REASONS);
   const first: ChartSeries[] = named
-    .slice(0, NAMED_REASONS)
-    .map(({ key, total, values }, i) => ({ label: key ?? '', tone: REASON_TONES[i] ?? 'soft', total, values }));
-  const rest = by.filter((one) => one.key === null || !first.some(({ label }) => label === one.key));
+    .map(({ key, total, values }, i) => ({ label: reasonWords(key ?? ''), tone: REASON_TONES[i] ?? 'soft', total, values }));
+  const rest = by.filter((one) => !named.includes(one));
   if (rest.length === 0) return first;
   const [one] = rest;
   const values = (one?.values ?? []).map((_, i) => rest.reduce((sum, row) => sum + (row.values[i] ?? 0), 0));

@@ -13,7 +13,8 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import type { EndProps } from './create-wizard.tsx';
-import { DirectoryFaults, DirectoryFound } from './directory-found.tsx';
+import { DirectoryFaults } from './directory-found.tsx';
+import { DirectoryTest } from './directory-test.tsx';
 
 const POLL_SECONDS = 1;
 type Sync = OutputOf<typeof api.getDirectorySync>;
@@ -27,7 +28,7 @@ export default function LdapEnd({ realm, entry, row }: EndProps) {
           The directory <bdi>{alias}</bdi> is set up.
         </strong>
       </Note>
-      <TestPanel realm={realm} alias={alias} edit={`${objectAddress(realm, entry, row)}/edit`} />
+      <DirectoryTest realm={realm} alias={alias} edit={`${objectAddress(realm, entry, row)}/edit`} />
       <SyncPanel realm={realm} alias={alias} isLive={row.mode === 'live'} />
       <div className="row end">
         <ButtonLink to={objectAddress(realm, entry, row)} variant="primary">
@@ -35,36 +36,6 @@ export default function LdapEnd({ realm, entry, row }: EndProps) {
         </ButtonLink>
       </div>
     </>
-  );
-}
-
-function TestPanel({ realm, alias, edit }: { realm: string; alias: string; edit: string }) {
-  const test = useWrite(api.testDirectory);
-  const found = test.data?.body;
-  return (
-    <Panel
-      title="Test the connection"
-      lead="Connects, signs in there, and reads some people. Nothing is written."
-      actions={<AsCommand commands={() => requestCommands(api.testDirectory, { realm, alias })} quiet />}
-    >
-      <div className="stack">
-        <div className="row">
-          <Button
-            variant="primary"
-            isDisabled={test.isPending}
-            onPress={() => test.mutate({ params: { realm, alias } })}
-          >
-            {test.isPending ? 'Asking the directory…' : found ? 'Test again' : 'Test the connection'}
-          </Button>
-        </div>
-        {test.error && <ProblemNote problem={test.error} />}
-        {found && (
-          <DirectoryFound found={found}>
-            <Link href={edit}>Change its settings</Link>, then test again.
-          </DirectoryFound>
-        )}
-      </div>
-    </Panel>
   );
 }
 
