@@ -5,8 +5,12 @@ import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../server/contract/clients.ts';
+import { createInvitation } from '../../server/contract/invitations.ts';
+import { registerPushToken } from '../../server/contract/messages.ts';
+import { createOrganization } from '../../server/contract/organizations.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createRole } from '../../server/contract/roles.ts';
+import { createUser } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
 import { consoleAdministrator } from '../support/console-administrators.ts';
@@ -79,6 +83,25 @@ test('events are filtered by the address, and one event tells all about itself',
     .first()
     .waitFor();
   expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+  await close();
+});
+
+test('users and invitations stand by their names, and no id in their place', async () => {
+  const { body: user } = await server.admin.call(createUser, { params, body: { username: 'ida' } });
+  const device = { userId: user?.id ?? '', platform: 'fcm' as const, token: 'token-of-a-phone' };
+  await server.admin.call(registerPushToken, { params, body: device });
+  await server.admin.call(createOrganization, { params, body: { name: 'globex' } });
+  for (const invited of [{}, { organization: 'globex' }])
+    await server.admin.call(createInvitation, { params, body: { email: 'new@example.com', mail: false, ...invited } });
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/events?type=PUSH_TOKEN_REGISTERED`);
+  await heading('Events');
+  await page.getByRole('row').filter({ hasText: 'ida' }).waitFor();
+  await open(`/realms/${realm}/events?type=INVITATION_SENT`);
+  await page.getByRole('row').filter({ hasText: 'an invitation to globex' }).waitFor();
+  await page.getByRole('row').filter({ hasText: /an invitation(?! to)/ }).waitFor();
+  expect(await page.getByRole('table').innerText()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
+  await look('invitations in the log');
   await close();
 });
 

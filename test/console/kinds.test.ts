@@ -7,13 +7,16 @@ import { allKinds } from '../../console/kinds/known.ts';
 import { labelOf } from '../../console/kinds/words.ts';
 import { createClient, listClients, putClient } from '../../server/contract/clients.ts';
 import { createFlow } from '../../server/contract/flows.ts';
+import { getIdentityProvider } from '../../server/contract/identity-providers.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createClientRole, createRole } from '../../server/contract/roles.ts';
 import { createScimTarget } from '../../server/contract/scim-targets.ts';
 import { getSettings, putSettings } from '../../server/contract/settings.ts';
 import { createDirectory } from '../../server/contract/user-federation.ts';
 import { launchBrowser } from '../support/chromium.ts';
+import { basic, post, SECRET } from '../support/clients.ts';
 import { openConsole } from '../support/console.ts';
+import { consoleAdministrator } from '../support/console-administrators.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -250,5 +253,87 @@ test('values are words: roles by their names, times as dates, objects without br
   expect(await page.locator('main').innerText()).not.toMatch(/\d{13}/);
   await open(`/realms/${realm}/clients/${client?.id}?tab=roles`);
   await page.getByRole('link', { name: 'Create a role', exact: true }).waitFor();
+  await close();
+});
+
+test('the form of an identity provider has the fields of the chosen type alone', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/identity-providers/new`);
+  await heading('Create an identity provider');
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  const choose = async (type: string) => {
+    await page.getByRole('button', { name: /^(.* )?Type( .*)?$/ }).click();
+    await page.getByRole('option', { name: type, exact: true }).click();
+  };
+  expect([await field('Issuer').count(), await field('Entity ID').count()]).toEqual([0, 0]);
+  await choose('oidc');
+  await field('Issuer').fill('https://id.example.com');
+  expect(await field('Entity ID').count()).toBe(0);
+  await look('the form of an OpenID provider');
+  await choose('saml');
+  await field('Entity ID').fill('https://idp.example.com');
+  expect([await field('Issuer').count(), await field('JWKS URI').count()]).toEqual([0, 0]);
+  await look('the form of a SAML provider');
+  await field('Single sign on URL').fill('https://idp.example.com/sso');
+  await field('Alias').fill('corporate');
+  await page.getByRole('button', { name: 'Review and create' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
+  await heading('corporate');
+  // the issuer, which only an OpenID provider has, was not sent
+  const at = { ...params, alias: 'corporate' };
+  expect((await server.admin.call(getIdentityProvider, { params: at })).body?.config).toEqual({
+    entityId: 'https://idp.example.com',
+    singleSignOnUrl: 'https://idp.example.com/sso',
+  });
+  await close();
+});
+
+test('a new secret of a client: whom it concerns, how long the present one works, and the new one once', async () => {
+  await server.admin.call(createClient, { params, body: { clientId: 'till', secret: SECRET } });
+  await server.admin.call(createClient, { params, body: { clientId: 'page', tokenEndpointAuthMethod: 'none' } });
+  const clients = (await server.admin.call(listClients, { params })).body ?? [];
+  const idOf = (clientId: string) => clients.find((one) => one.clientId === clientId)?.id ?? '';
+  const accepts = async (secret: string) =>
+    (await post(server, realm, 'introspect', { token: 'x' }, { authorization: basic('till', secret) })).status === 200;
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/clients/${idOf('page')}`);
+  await heading('page');
+  expect(await page.getByRole('button', { name: 'New secret…' }).count()).toBe(0);
+  await open(`/realms/${realm}/clients/${idOf('till')}`);
+  await page.getByRole('button', { name: 'New secret…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New secret of till' });
+  await dialog.getByText('One that has no new secret when it ends gets no tokens').waitFor();
+  await look('before a new secret');
+  await dialog.getByRole('button', { name: /How long the present secret works on/ }).click();
+  await page.getByRole('option', { name: 'One hour' }).click();
+  await dialog.getByRole('button', { name: 'Make a new secret' }).click();
+  await dialog.getByText('It is shown once.').waitFor();
+  await look('a new secret');
+  const secret = await dialog.getByRole('region', { name: 'the secret' }).locator('pre').innerText();
+  await page.keyboard.press('Escape');
+  await dialog.getByText('The former one works until').waitFor();
+  expect([await accepts(secret), await accepts(SECRET)]).toEqual([true, true]);
+  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.content()).not.toContain(secret);
+  // at once: the former one ends
+  await page.getByRole('button', { name: 'New secret…' }).click();
+  await dialog.getByText('It ends now.').waitFor();
+  await dialog.getByRole('button', { name: /How long the present secret works on/ }).click();
+  await page.getByRole('option', { name: 'It ends now' }).click();
+  await dialog.getByRole('button', { name: 'Make a new secret' }).click();
+  await dialog.getByText('It is shown once.').waitFor();
+  expect([await accepts(secret), await accepts(SECRET)]).toEqual([false, false]);
+  await close();
+});
+
+test('who only reads clients finds no button for a new secret', async () => {
+  const [client] = (await server.admin.call(listClients, { params, query: { q: 'till' } })).body ?? [];
+  const as = await consoleAdministrator(server, realm, 'client-reader', ['clients:read', 'realm:read']);
+  const { page, open, heading, complaints, close } = await openConsole({ server, browser }, { as });
+  await open(`/realms/${realm}/clients/${client?.id}`);
+  await heading('till');
+  expect(await page.getByRole('button', { name: 'New secret…' }).count()).toBe(0);
+  expect(complaints()).toEqual([]);
   await close();
 });

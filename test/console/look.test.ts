@@ -42,6 +42,10 @@ test('branding: a pale colour is told of, and saved after the plan', async () =>
   const { page, open, heading, look, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}/look`);
   await heading('Look and texts');
+  const side = page.getByRole('navigation', { name: 'Main' }).first();
+  // the lists of own words are reached from the tabs
+  for (const name of ['Message templates', 'Message texts'])
+    expect(await side.getByRole('link', { name }).count()).toBe(0);
   await look('branding');
   await page.getByLabel('Primary colour: as hex').fill('#ffe');
   await page.getByText('so links are written in').first().waitFor();

@@ -73,7 +73,7 @@ test('each chart has a title and the same as a table, by the keyboard; a clientâ
   await summary.focus();
   await page.keyboard.press('Enter');
   await expect.poll(() => chart.getByRole('row').count()).toBe(7 * 24 + 1);
-  await chart.getByRole('columnheader', { name: 'wrong' }).waitFor();
+  await chart.getByRole('columnheader', { name: 'wrong password' }).waitFor();
   await look('a chart as a table');
   const ranking = page.getByRole('figure', { name: 'Clients with the most tokens' });
   await ranking.getByRole('link', { name: HOSTILE }).waitFor();

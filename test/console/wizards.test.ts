@@ -4,10 +4,15 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listClients } from '../../server/contract/clients.ts';
-import { listIdentityProviders } from '../../server/contract/identity-providers.ts';
+import {
+  createIdentityProvider,
+  deleteIdentityProvider,
+  listIdentityProviders,
+} from '../../server/contract/identity-providers.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createRole } from '../../server/contract/roles.ts';
 import { listSamlClients } from '../../server/contract/saml-clients.ts';
+import { createDirectory, deleteDirectory } from '../../server/contract/user-federation.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
@@ -138,8 +143,32 @@ test('an identity provider’s settings are checked before they are saved, in wo
   await page.getByText(/names the issuer https:\/\/other\.example, the settings/).waitFor();
   await look('the check of an identity provider');
   expect((await server.admin.call(listIdentityProviders, { params })).body).toEqual([]);
+  // a stored one is checked on its page
+  const body = { alias: 'stored', type: 'oidc' as const, config: { issuer: receiver.url } };
+  await server.admin.call(createIdentityProvider, { params, body });
+  await open(`/realms/${realm}/identity-providers/stored?tab=check`);
+  await page.getByRole('button', { name: 'Check them' }).click();
+  await page.getByText(/names the issuer https:\/\/other\.example, the settings/).waitFor();
+  await look('the check of a stored identity provider');
+  await server.admin.call(deleteIdentityProvider, { params: { realm, alias: 'stored' } });
   receiver.answer = () => ({});
   receiver.received.length = 0;
+  await close();
+});
+
+test('a stored directory is tested on its page, in the words of the connection', async () => {
+  const connection = { urls: ['ldaps://127.0.0.1:1'], bindDn: 'cn=reader' };
+  const users = { base: 'ou=people', filter: '(objectClass=person)' };
+  const body = { alias: 'staff', connection, users, secret: 'x' };
+  await server.admin.call(createDirectory, { params, body });
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/user-federation/staff?tab=test`);
+  await page.getByRole('button', { name: 'Test the connection' }).click();
+  await page.getByText('The directory could not be read.').waitFor();
+  await look('the test of a directory');
+  await page.getByRole('link', { name: 'Syncs' }).click();
+  await page.waitForURL(/operations\?tab=syncs&directory=staff/);
+  await server.admin.call(deleteDirectory, { params: { realm, alias: 'staff' } });
   await close();
 });
 
