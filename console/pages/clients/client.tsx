@@ -25,8 +25,7 @@ export default function ClientPage({ params }: PageProps) {
         entry={entry}
         params={params}
         extras={{
-          actions: (row) =>
-            mayWrite && usesSecret(row) && <Button onPress={() => setAsked(row)}>New secret…</Button>,
+          actions: (row) => mayWrite && usesSecret(row) && <Button onPress={() => setAsked(row)}>New secret…</Button>,
         }}
       />
       {asked && <NewSecret realm={realm} client={asked} onClose={() => setAsked(undefined)} />}

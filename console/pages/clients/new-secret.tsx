@@ -4,8 +4,8 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../../../server/contract/durations.ts
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { createClientSecret, getClientSecret, listSessions } from '../../generated/routes.ts';
-import type { Row } from '../../kinds/entry.ts';
 import { curlOf } from '../../kinds/commands.ts';
+import type { Row } from '../../kinds/entry.ts';
 import { managedOf } from '../../kinds/managed.tsx';
 import { shortManager } from '../../kinds/managers.ts';
 import { AsCommand } from '../../ui/as-command.tsx';

@@ -175,8 +175,12 @@ const REASON_TONES: readonly Tone[] = ['bad', 'warn', 'main', 'other'];
 /** The most frequent reasons in words, all others together. */
 function reasonsOf({ by }: Keyed): ChartSeries[] {
   const named = by.filter(({ key }) => key !== null).slice(0, NAMED_REASONS);
-  const first: ChartSeries[] = named
-    .map(({ key, total, values }, i) => ({ label: reasonWords(key ?? ''), tone: REASON_TONES[i] ?? 'soft', total, values }));
+  const first: ChartSeries[] = named.map(({ key, total, values }, i) => ({
+    label: reasonWords(key ?? ''),
+    tone: REASON_TONES[i] ?? 'soft',
+    total,
+    values,
+  }));
   const rest = by.filter((one) => !named.includes(one));
   if (rest.length === 0) return first;
   const [one] = rest;

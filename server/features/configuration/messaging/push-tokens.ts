@@ -85,7 +85,12 @@ export function createPushTokens({
   now: () => Date;
   newId: () => string;
 }) {
-  const happened = (type: EventType, realm: string, by: By, { id, user_id, username, platform, device_name }: Named) => ({
+  const happened = (
+    type: EventType,
+    realm: string,
+    by: By,
+    { id, user_id, username, platform, device_name }: Named,
+  ) => ({
     type,
     realm,
     by,

@@ -26,7 +26,7 @@ const words: Record<ExpiringKind, (name: string) => string> = {
   'key-certificate': (name) => `The certificate of the signing key ${name}`,
   'saml-client-certificate': (name) => `A certificate of the SAML client ${name}`,
   invitation: (name) => `The invitation of ${name}`,
-  'initial-access-token': (name) => `A token by which clients register themselves, ${name}`,
+  'initial-access-token': () => 'A token by which clients register themselves',
   'scim-token': (name) => `The SCIM token ${name}`,
   agent: (name) => `The agent ${name}`,
   'agent-review': (name) => `The review of the agent ${name}, which is suspended without one`,
