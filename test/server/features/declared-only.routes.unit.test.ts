@@ -22,6 +22,7 @@ const atRunTime = new Set([
   'POST /admin/realms/:realm/organizations/:id/domains/:domain/verify',
   'PUT /admin/realms/:realm/users/:userId/admin-roles',
   // deliveries, tests and syncs
+  'POST /admin/realms/:realm/messaging/messages/:id/retry',
   'POST /admin/realms/:realm/messaging/providers/:channel/test',
   'POST /admin/realms/:realm/scim-targets/:id/reconcile',
   'POST /admin/realms/:realm/user-federation/:alias/sync',
