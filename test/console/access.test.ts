@@ -75,7 +75,14 @@ test('groups are a tree; members are added and taken out, a role is given after 
   await look('members of a group');
   const id = (await server.admin.call(listGroups, { params, query: { q: 'platform' } })).body?.[0]?.id ?? '';
   expect((await server.admin.call(listGroupMembers, { params: { realm, id } })).body).toHaveLength(1);
-  await page.getByRole('row', { name: /ada/ }).getByRole('checkbox').press('Space');
+  const ada = page.getByRole('row', { name: /ada/ });
+  // the list is read anew meanwhile, which may take the focus from the box before the key comes
+  await expect
+    .poll(async () => {
+      if ((await ada.getAttribute('aria-selected')) !== 'true') await ada.getByRole('checkbox').press('Space');
+      return ada.getAttribute('aria-selected');
+    })
+    .toBe('true');
   await page.getByRole('button', { name: 'Take the user out' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Take out' }).click();
   await page.getByText('No user is in this group itself').waitFor();

@@ -62,11 +62,9 @@ test('branding: a pale colour is told of, and saved after the plan', async () =>
     .poll(() => inside('getComputedStyle(root.querySelector("button[value=next]")).backgroundColor'))
     .toBe('rgb(10, 124, 102)');
   expect(await inside('root.querySelector("h1").innerText')).toBe('Sign in');
-  expect(await inside('[root.dir, root.clientWidth, getComputedStyle(root).colorScheme]')).toEqual([
-    'rtl',
-    390,
-    'dark',
-  ]);
+  await expect
+    .poll(() => inside('[root.dir, root.clientWidth, getComputedStyle(root).colorScheme]'))
+    .toEqual(['rtl', 390, 'dark']);
   await look('a page in the dark');
   await page.getByRole('button', { name: 'Review and save' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
@@ -223,7 +221,8 @@ test('two administrators at once: branding and texts are merged, and nothing is 
   await page.getByRole('button', { name: 'Review and save' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   const merge = page.getByRole('alertdialog', { name: 'Somebody else changed this meanwhile' });
-  await merge.getByText('Changed by somebody else alone, and kept: Background colour').waitFor();
+  await merge.getByText('Changed by somebody else alone, and kept.').waitFor();
+  await merge.getByText('Background colour').waitFor();
   await look('a merge of branding');
   await merge.getByText('as it is now', { exact: true }).click();
   await merge.getByRole('button', { name: 'Go on with this' }).click();

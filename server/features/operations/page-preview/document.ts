@@ -9,12 +9,15 @@ export type Scheme = 'light' | 'dark';
 
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; require-trusted-types-for 'script'";
-/** A media feature, and the parts of CSS that look like one and are none: comments and strings. */
+/**
+ * A media feature, and the parts of CSS that look like one and are none: comments and strings. One that doesn't end goes on to the
+ * end of the line or the text, so that each character is read once.
+ */
 const SCHEME =
-  /\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi;
+  /\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*(?:"|\n|\\?$)|'(?:[^'\\\n]|\\[\s\S])*(?:'|\n|\\?$)|\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi;
 
 /** The style sheet for readers of one scheme: conditions on the scheme are always true or never. */
-const inScheme = (css: string, scheme: Scheme | undefined): string =>
+export const inScheme = (css: string, scheme: Scheme | undefined): string =>
   scheme === undefined
     ? css
     : `${css.replaceAll(SCHEME, (found, wanted: string | undefined) =>

@@ -116,14 +116,32 @@ export interface Wanted {
 }
 
 /** At most `limit` rows of each kind and each way to match, in no order; one object can match in several ways. */
-export async function find(sql: Sql, { q, matches, places, anywhere, limit }: Wanted): Promise<HitRow[]> {
+export async function find(sql: Sql, wanted: Wanted): Promise<HitRow[]> {
+  const { q, matches, places, anywhere, limit } = wanted;
+  // Where many users have the text, trigrams don't tell a whole name from a part of one; where few have it, all of them are among the parts.
+  const later = anywhere && matches.includes('part');
   const parts: Fragment[] = [];
   for (const [kind, visible] of places)
     for (const match of matches) {
+      if (later && kind === 'user' && match === 'whole') continue;
       const of = { q, match, visible, anywhere };
       const rows = kind === 'user' ? await userRows(sql, of) : plainRows(kind, of);
-      if (rows) parts.push(fragment`(select ${kind}::text as kind, ${match}::text as match, ${rows} limit ${limit})`);
+      if (rows) parts.push(limited(kind, match, rows, limit));
     }
+  const found = await allOf(sql, parts);
+  const visible = places.get('user');
+  if (!later || !visible) return found;
+  const users = found.filter(({ kind, match }) => kind === 'user' && match === 'part');
+  const isWhole = ({ name, detail }: HitRow) => [name, detail].some((one) => one?.toLowerCase() === q.toLowerCase());
+  if (users.length < limit)
+    return found.map((row) => (users.includes(row) && isWhole(row) ? { ...row, match: 'whole' } : row));
+  return [...found, ...(await allOf(sql, [limited('user', 'whole', wholeUsers(q, visible), limit)]))];
+}
+
+const limited = (kind: SearchKind, match: Match, rows: Fragment, limit: number): Fragment =>
+  fragment`(select ${kind}::text as kind, ${match}::text as match, ${rows} limit ${limit})`;
+
+async function allOf(sql: Sql, parts: readonly Fragment[]): Promise<HitRow[]> {
   const [first, ...rest] = parts;
   if (!first) return [];
   // not prepared: the best plan depends on the text
@@ -165,13 +183,10 @@ async function userRows(sql: Sql, { q, match, anywhere, visible }: Part): Promis
   const where = fragment`${there} and ${permittedUsers(visible)}`;
   if (match === 'id') return byId(q, visible, userTable, where);
   const text = likeText(q);
-  if (anywhere) {
-    const matches =
-      match === 'part'
-        ? fragment`${userText} like search_form(${`%${text}%`}::text)`
-        : fragment`(${userText} like search_form(${`${text}\n%`}::text) or ${userText} like search_form(${`%\n${text}\n%`}::text))`;
-    return fragment`${userTable} where ${matches} and ${where}`;
-  }
+  if (anywhere)
+    return match === 'whole'
+      ? wholeUsers(q, visible)
+      : fragment`${userTable} where ${userText} like search_form(${`%${text}%`}::text) and ${where}`;
   const [realm] =
     visible.realms === 'all' ? [] : [...visible.realms, ...(visible.limited ? [visible.limited.realm] : [])];
   if (realm === undefined) return undefined;
@@ -179,6 +194,15 @@ async function userRows(sql: Sql, { q, match, anywhere, visible }: Part): Promis
   const found = match === 'part' ? await userMatches(sql, realm, `%${text}%`) : whole;
   return fragment`${userTable}
     where t.realm_id = ${realm} and t.id in (select u.id from realm_user u where u.realm_id = ${realm} and ${found}) and ${where}`;
+}
+
+/** Users whose username or address is the text, by the two unique indexes of each realm. */
+function wholeUsers(q: string, visible: Visible): Fragment {
+  const where = fragment`${there} and ${permittedUsers(visible)}`;
+  return fragment`t.* from ${realmsOf(visible)} cross join lateral (
+    select ${userTable} where t.realm_id = r.realm_id and lower(t.username) = lower(${q}) and ${where}
+    union all
+    select ${userTable} where t.realm_id = r.realm_id and lower(t.email) = lower(${q}) and ${where}) t`;
 }
 
 /** `userReached` is about the row `u`. */
