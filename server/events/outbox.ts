@@ -72,7 +72,7 @@ export function createOutbox({ now, newId, consumers, enqueue }: OutboxOptions):
       await enqueue(
         sql,
         job,
-        taken.map(({ payload: { eventId = '', ...payload } }) => ({ ...payload, cause: causes.get(eventId) })),
+        taken.map(({ payload }) => ({ ...payload, cause: causes.get(payload.eventId ?? '') })),
       );
   }
   return {

@@ -104,6 +104,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['realmctl why user ana -r acme --new-browser', 'test/server/features/sign-in-report.test.ts'],
     ['realmctl get flow browser', 'test/server/features/flow-replay.test.ts'],
     ['realmctl preview token', 'test/server/features/token-preview.test.ts'],
+    ['realmctl preview page', 'test/server/features/page-preview.test.ts'],
     ['realmctl search', 'test/server/features/search.test.ts'],
     ['realmctl get expiring', 'test/server/features/search.test.ts'],
     ['realmctl statistics', 'test/server/features/statistics.test.ts'],
@@ -248,6 +249,7 @@ describe('run here:', () => {
     await api.apply('acme', kept, { manager: 'k8s:prod/identity/Realm/acme' });
     const hook = { name: 'hook', url: 'https://hooks.example.com/', eventTypes: '*', enabled: false };
     await writeFile(path.join(dir, 'webhook.yaml'), JSON.stringify(hook));
+    await writeFile(path.join(dir, 'look.yaml'), 'branding: { primaryColor: "#225588" }\n');
     await writeFile(path.join(dir, 'people.ndjson'), '{"username":"ben"}\n');
   });
   afterAll(async () => {
