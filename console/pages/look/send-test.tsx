@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Note, ProblemNote } from '../../ui/state.tsx';
+import { GatewayAnswer } from './gateway-answer.tsx';
 
 const fields = {
   EMAIL: { label: 'E-mail address', placeholder: 'you@example.com' },
@@ -71,16 +72,7 @@ export function SendTest({
           autoComplete="off"
         />
         {test.error && <ProblemNote problem={test.error} quietFields />}
-        {answer && (
-          <Note tone={answer.delivered ? 'good' : 'bad'} live>
-            <strong>
-              {answer.delivered ? 'The gateway took the message.' : 'The gateway did not take the message.'}
-            </strong>
-            <span className="mono" dir="auto">
-              {answer.answer}
-            </span>
-          </Note>
-        )}
+        {answer && <GatewayAnswer of={answer} />}
       </Dialog>
     </div>
   );

@@ -11,6 +11,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/fields.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Note, ProblemNote } from '../../ui/state.tsx';
+import { GatewayAnswer } from '../look/gateway-answer.tsx';
 import type { EndProps } from './create-wizard.tsx';
 
 const fields = {
@@ -76,15 +77,9 @@ export default function MessagesEnd({ realm, entry, row }: EndProps) {
           </div>
           {test.error && <ProblemNote problem={test.error} quietFields />}
           {answer && (
-            <Note tone={answer.delivered ? 'good' : 'bad'} live>
-              <strong>
-                {answer.delivered ? 'The gateway took the message.' : 'The gateway did not take the message.'}
-              </strong>
-              <span className="mono" dir="auto">
-                {answer.answer}
-              </span>
-              {!answer.delivered && <span>Change the settings of the gateway, then send it again.</span>}
-            </Note>
+            <GatewayAnswer of={answer}>
+              <span>Change the settings of the gateway, then send it again.</span>
+            </GatewayAnswer>
           )}
         </form>
       </Panel>
