@@ -304,8 +304,10 @@ const journeys: Journey[] = [
       await hand.press(page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true, disabled: false }));
       await page.getByText('Saved the texts.').waitFor();
       await hand.stop('the texts');
-      const shown = await fetch(`${server.baseUrl}/realms/${realm}/login`, { headers: { 'accept-language': 'de' } });
-      expect(await shown.text()).toContain('Schön, dass Sie da sind');
+      const reader = await page.context().browser()?.newPage({ locale: 'de' });
+      await reader?.goto(`${server.baseUrl}/realms/${realm}/account`);
+      await reader?.getByRole('heading', { name: 'Schön, dass Sie da sind' }).waitFor();
+      await reader?.close();
     },
   },
 ];
