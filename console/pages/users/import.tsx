@@ -97,7 +97,6 @@ export default function ImportUsers({ params: { realm } }: PageProps) {
       {!progress && (
         <ChooseFile
           key={round}
-          isReading={read.isPending}
           onChoose={(file) => {
             run.reset();
             read.mutate(file);
@@ -178,7 +177,7 @@ export default function ImportUsers({ params: { realm } }: PageProps) {
   );
 }
 
-function ChooseFile({ isReading, onChoose }: { isReading: boolean; onChoose: (file: File) => void }) {
+function ChooseFile({ onChoose }: { onChoose: (file: File) => void }) {
   const id = useId();
   const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
     const [file] = target.files ?? [];
@@ -194,7 +193,6 @@ function ChooseFile({ isReading, onChoose }: { isReading: boolean; onChoose: (fi
             className="input file"
             type="file"
             accept=".csv,.json,.ndjson,.jsonl"
-            disabled={isReading}
             aria-describedby={`${id}-help`}
             onChange={choose}
           />
