@@ -7,7 +7,7 @@ import { errorWords } from '../server/contract/error-words.ts';
 import { logLines } from '../server/contract/log-lines.ts';
 import { helpOf } from '../server/contract/program-words.ts';
 import { VERSION } from '../server/contract/version.ts';
-import { signalsWanted } from '../server/telemetry/wanted.ts';
+import { startWantedTelemetry } from '../server/telemetry/wanted.ts';
 import { BadConfiguration, HelpWanted, help, misspelt, type OperatorConfig, parseOperatorConfig } from './config.ts';
 import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
@@ -166,17 +166,9 @@ async function leadershipOf(config: OperatorConfig): Promise<Leadership | undefi
   });
 }
 
-/** OpenTelemetry's SDK costs a second of the start: it is loaded only if OTEL_* variables ask for it. */
-async function telemetryOf(env: Readonly<Record<string, string | undefined>>) {
-  const signals = signalsWanted(env);
-  if (signals.size === 0) return undefined;
-  const { startTelemetry } = await import('../server/telemetry/sdk.ts');
-  return startTelemetry({ env, signals, service: 'realmkeeper-operator' });
-}
-
 async function run(config: OperatorConfig): Promise<void> {
   log.info('Realmkeeper operator starts', { version: VERSION, node: process.version });
-  const telemetry = await telemetryOf(process.env);
+  const telemetry = await startWantedTelemetry({ env: process.env, service: 'realmkeeper-operator' });
   let operator: Whole | undefined;
   let leadership: Leadership | undefined;
   let stopping = false;

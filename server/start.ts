@@ -13,10 +13,10 @@ import { newId } from './crypto/ids.ts';
 import { keepPostgres } from './db/embedded-keeper.ts';
 import { migrate } from './db/migrate.ts';
 import { openPool } from './db/sql.ts';
-import { isInside } from './http/network.ts';
+import { insideOf } from './http/network.ts';
 import { createLog } from './log.ts';
 import { createOutageLog } from './outage-log.ts';
-import { signalsWanted } from './telemetry/wanted.ts';
+import { startWantedTelemetry } from './telemetry/wanted.ts';
 
 export interface RunningServer {
   config: Config;
@@ -36,7 +36,15 @@ export async function startServer(
 ): Promise<RunningServer> {
   const config = parseConfig(env);
   const outages = createOutageLog();
-  const telemetry = await telemetryOf(env, config);
+  let isProxy: ((address: string) => boolean) | undefined;
+  const telemetry = await startWantedTelemetry({
+    env,
+    service: 'realmkeeper',
+    believes({ socket }) {
+      isProxy ??= insideOf(config.SVC_TRUST_PROXY ?? []);
+      return isProxy(socket.remoteAddress ?? '');
+    },
+  });
   const log = createLog(config.SVC_LOG_LEVEL, { outages, lines: telemetry?.lines });
   for (const { variable, meant } of misspelt(env))
     log.warn(
@@ -102,22 +110,6 @@ export async function startServer(
     await stop();
     throw error;
   }
-}
-
-/** OpenTelemetry, if the OTEL_* variables ask for it; otherwise nothing of it is loaded. */
-async function telemetryOf(
-  env: Readonly<Record<string, string | undefined>>,
-  { SVC_TRUST_PROXY: proxies = [] }: Config,
-) {
-  const signals = signalsWanted(env);
-  if (signals.size === 0) return undefined;
-  const { startTelemetry } = await import('./telemetry/sdk.ts');
-  return startTelemetry({
-    env,
-    signals,
-    service: 'realmkeeper',
-    believes: ({ socket }) => isInside(socket.remoteAddress ?? '', proxies),
-  });
 }
 
 /** A warning about the specification's default, for operators of the server. */

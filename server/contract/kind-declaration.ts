@@ -1,4 +1,4 @@
-// What the declaration of a kind says; kind.ts makes the kind out of it.
+// The declaration of a kind; kind.ts makes the kind out of it.
 import type { z } from 'zod';
 import type { Applies, Cli, Form } from './kind-shown.ts';
 import type { ProblemCode } from './problem.ts';

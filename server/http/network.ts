@@ -73,9 +73,12 @@ export function blockListOf(cidrs: readonly string[]): BlockList {
   return list;
 }
 
-/** Whether an address is in one of the networks; IPv4 addresses may be in their IPv6 form. */
-export const isInside = (address: string, networks: readonly string[]): boolean =>
-  isIP(address) !== 0 && blockListOf(networks).check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+/** Tells whether an address is in one of the networks, which are read once; IPv4 addresses may be in their IPv6 form. */
+export function insideOf(networks: readonly string[]): (address: string) => boolean {
+  const list = blockListOf(networks);
+  return (address) => isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+export const isInside = (address: string, networks: readonly string[]): boolean => insideOf(networks)(address);
 
 const v6Mapped = blockListOf(['::ffff:0:0/96']);
 const v6Nat64 = blockListOf(['64:ff9b::/96']);

@@ -1,5 +1,7 @@
-// Which signals the standard OTEL_* variables ask for. No variable, no telemetry: OpenTelemetry is not even loaded.
+// Which signals the standard OTEL_* variables ask for, and the start of their sending. No variable, no telemetry: OpenTelemetry, which takes a
+// second to load, is loaded only if a signal is asked for.
 // OpenTelemetry specification, "Environment Variable Specification".
+import type { Telemetry, TelemetryOptions } from './sdk.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 export type Signal = 'traces' | 'metrics' | 'logs';
@@ -20,4 +22,12 @@ export function signalsWanted(env: Environment): ReadonlySet<Signal> {
       return all || exporter !== '' || given(`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`);
     }),
   );
+}
+
+/** @returns undefined if no signal is asked for */
+export async function startWantedTelemetry(options: Omit<TelemetryOptions, 'signals'>): Promise<Telemetry | undefined> {
+  const signals = signalsWanted(options.env);
+  if (signals.size === 0) return undefined;
+  const { startTelemetry } = await import('./sdk.ts');
+  return startTelemetry({ ...options, signals });
 }

@@ -116,8 +116,7 @@ export interface Wanted {
 }
 
 /** At most `limit` rows of each kind and each way to match, in no order; one object can match in several ways. */
-export async function find(sql: Sql, wanted: Wanted): Promise<HitRow[]> {
-  const { q, matches, places, anywhere, limit } = wanted;
+export async function find(sql: Sql, { q, matches, places, anywhere, limit }: Wanted): Promise<HitRow[]> {
   // Where many users have the text, trigrams don't tell a whole name from a part of one; where few have it, all of them are among the parts.
   const later = anywhere && matches.includes('part');
   const parts: Fragment[] = [];
@@ -131,10 +130,10 @@ export async function find(sql: Sql, wanted: Wanted): Promise<HitRow[]> {
   const found = await allOf(sql, parts);
   const visible = places.get('user');
   if (!later || !visible) return found;
-  const users = found.filter(({ kind, match }) => kind === 'user' && match === 'part');
+  const isPart = ({ kind, match }: HitRow) => kind === 'user' && match === 'part';
   const isWhole = ({ name, detail }: HitRow) => [name, detail].some((one) => one?.toLowerCase() === q.toLowerCase());
-  if (users.length < limit)
-    return found.map((row) => (users.includes(row) && isWhole(row) ? { ...row, match: 'whole' } : row));
+  if (found.filter(isPart).length < limit)
+    return found.map((row) => (isPart(row) && isWhole(row) ? { ...row, match: 'whole' } : row));
   return [...found, ...(await allOf(sql, [limited('user', 'whole', wholeUsers(q, visible), limit)]))];
 }
 
