@@ -8,21 +8,9 @@ import {
 import { createFlow, deleteFlow, getFlow, listFlows, putFlow } from '../server/contract/flows.ts';
 import { endHold, type HeldThing, listHolds } from '../server/contract/holds.ts';
 import { deleteKey, listKeys } from '../server/contract/keys.ts';
-import {
-  deleteMessageTemplate,
-  getMessageTemplate,
-  listMessageTemplates,
-  putMessageTemplate,
-} from '../server/contract/message-templates.ts';
-import {
-  deleteMessagingProvider,
-  getMessagingProvider,
-  listMessagingProviders,
-  putMessagingProvider,
-} from '../server/contract/messaging.ts';
 import { createRealm, deleteRealm, getRealm, listRealms } from '../server/contract/realms.ts';
 import { listManagers } from '../server/contract/transfer.ts';
-import { list, party, text, time, yes } from './cells.ts';
+import { list, party, time, yes } from './cells.ts';
 import { type Kind, kind } from './kinds.ts';
 
 const realms = kind({
@@ -52,54 +40,6 @@ const flows = kind({
   columns: [
     { head: 'FLOW', cell: (f) => f.alias },
     { head: 'BUILT IN', cell: (f) => yes(f.builtIn) },
-  ],
-});
-
-const messagingProviders = kind({
-  plural: 'messaging-providers',
-  singular: 'messaging-provider',
-  help: 'who sends e-mail, SMS and push messages',
-  inRealm: true,
-  routes: {
-    list: listMessagingProviders,
-    get: getMessagingProvider,
-    create: putMessagingProvider,
-    put: putMessagingProvider,
-    remove: deleteMessagingProvider,
-  },
-  at: ({ channel, driver }) => ({ channel, driver }),
-  nameOf: ({ channel, driver }) => `${channel}/${driver}`,
-  columns: [
-    { head: 'PROVIDER', cell: (p) => `${p.channel}/${p.driver}` },
-    { head: 'ENABLED', cell: (p) => yes(p.enabled) },
-    { head: 'FROM', cell: (p) => text(p.fromAddress) },
-    { head: 'SECRET', cell: (p) => yes(p.secretSet) },
-    { head: 'NAME', cell: (p) => text(p.fromName), wide: true },
-    { head: 'CREATED', cell: (p) => time(p.createdAt), wide: true },
-    { head: 'ID', cell: (p) => p.id, wide: true },
-  ],
-});
-
-const messageTemplates = kind({
-  plural: 'message-templates',
-  singular: 'message-template',
-  help: 'what messages say, by locale',
-  inRealm: true,
-  routes: {
-    list: listMessageTemplates,
-    get: getMessageTemplate,
-    create: putMessageTemplate,
-    put: putMessageTemplate,
-    remove: deleteMessageTemplate,
-  },
-  at: ({ templateKey, channel, locale }) => ({ templateKey, channel, locale }),
-  nameOf: ({ templateKey, channel, locale }) => `${templateKey}/${channel}/${locale}`,
-  columns: [
-    { head: 'TEMPLATE', cell: (t) => `${t.templateKey}/${t.channel}/${t.locale}` },
-    { head: 'ENABLED', cell: (t) => yes(t.enabled) },
-    { head: 'HTML', cell: (t) => yes(t.html) },
-    { head: 'SUBJECT', cell: (t) => text(t.subject) },
-    { head: 'ID', cell: (t) => t.id, wide: true },
   ],
 });
 
@@ -191,13 +131,4 @@ const holds = kind({
   ],
 });
 
-export const configurationKinds: readonly Kind[] = [
-  realms,
-  authorizationServices,
-  flows,
-  messagingProviders,
-  messageTemplates,
-  keys,
-  managers,
-  holds,
-];
+export const configurationKinds: readonly Kind[] = [realms, authorizationServices, flows, keys, managers, holds];

@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { separateWords } from '../server/contract/apart.ts';
 import { declaredKinds } from '../server/contract/declared-kinds.ts';
-import { isListOfTexts, isText, type KindOf, presentSchema } from '../server/contract/kind.ts';
+import { isListOfTexts, isText, type KindOf, presentSchema, writesOf } from '../server/contract/kind.ts';
 import { isInstant } from '../server/contract/names.ts';
 import { ClientRoles, Composite } from '../server/contract/roles.ts';
-import { wordsOfField } from '../server/contract/section.ts';
+import { fieldsOfKey, wordsOfField } from '../server/contract/section.ts';
 import { list, namesIn, text, time, yes } from './cells.ts';
 import { type Column, type Kind, kind, type Scope } from './kinds.ts';
 
@@ -63,25 +63,25 @@ const own: Readonly<Record<string, Readonly<Record<string, (row: Row) => string>
   },
 };
 
-function columnsOf({
-  section,
-  kind: of,
-  wire,
-  entry: { key },
-  cli: { shown, wide, heads = {} },
-}: KindOf): Column<Row>[] {
+const keyIn = ({ key }: Pick<KindOf['entry'], 'key'>, row: Row): string =>
+  fieldsOfKey(key)
+    .map((field) => String(row[field]))
+    .join('/');
+
+function columnsOf({ section, kind: of, wire, entry, cli: { shown, wide, heads = {} } }: KindOf): Column<Row>[] {
+  const keys = fieldsOfKey(entry.key);
   const cells = new Map(
     Object.entries<z.ZodType>(wire.shape).flatMap(([field, schema]) => {
       const cell = cellOf(schema);
       const column = own[section]?.[field] ?? (cell && ((row: Row) => cell(row[field])));
-      return column && field !== key && (field !== 'id' || wide?.includes(field)) && field !== 'realmId'
+      return column && !keys.includes(field) && (field !== 'id' || wide?.includes(field)) && field !== 'realmId'
         ? [[field, column] as const]
         : [];
     }),
   );
   const first = shown ?? [...cells.keys()].slice(0, SHOWN);
   return [
-    { head: heads[key] ?? wordsOfField(of).toUpperCase(), cell: (row) => String(row[key]) },
+    { head: heads[keys.join('/')] ?? wordsOfField(of).toUpperCase(), cell: (row) => keyIn(entry, row) },
     ...[...new Set([...first, ...(wide ?? cells.keys())])].map((field) => ({
       head: heads[field] ?? wordsOfField(field).toUpperCase(),
       cell: cells.get(field) ?? (() => ''),
@@ -101,11 +101,11 @@ const bySection: ReadonlyMap<string, Kind> = new Map(
       inRealm: true,
       ...(declared.searches.length > 0 && { searches: true }),
       ...(declared.ofClient && { of: 'client', parent: idIn('clients'), parentIn: 'clientId' }),
-      routes: declared.routes,
-      at: (row) => ({ [declared.at]: String(row[declared.at] ?? row.id) }),
-      nameOf: (row) => String(row[declared.entry.key]),
+      routes: { ...declared.routes, ...writesOf(declared) },
+      at: (row) => Object.fromEntries(declared.at.map((field) => [field, String(row[field] ?? row.id)])),
+      nameOf: (row) => keyIn(declared.entry, row),
       // a path is found without its first slash, too
-      is: (row, word) => [row[declared.entry.key], row.id].some((name) => name === word || name === `/${word}`),
+      is: (row, word) => [keyIn(declared.entry, row), row.id].some((name) => name === word || name === `/${word}`),
       columns: columnsOf(declared),
     }),
   ]),

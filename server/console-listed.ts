@@ -6,10 +6,10 @@ import path from 'node:path';
 import { z } from 'zod';
 import { separateWords } from './contract/apart.ts';
 import { declaredKinds } from './contract/declared-kinds.ts';
-import { isListOfTexts, isText, type KindOf, presentSchema } from './contract/kind.ts';
+import { isListOfTexts, isText, type KindOf, presentSchema, writesOf } from './contract/kind.ts';
 import { isInstant } from './contract/names.ts';
 import type { Route } from './contract/route.ts';
-import { wordsOfField } from './contract/section.ts';
+import { fieldsOfKey, wordsOfField } from './contract/section.ts';
 
 /** A module's name in the text that is written. */
 const quotedFile = (file: string): string => `'${file}'`;
@@ -89,7 +89,7 @@ function columnsOf({ wire, entry, cli: { shown, wide, heads = {} } }: KindOf) {
   const cells = new Map(
     Object.entries<z.ZodType>(wire.shape).flatMap(([field, schema]) => {
       const cell = cellOf(schema) ?? (shown?.includes(field) || wide?.includes(field) ? 'json' : undefined);
-      const hidden = field === entry.key || field === 'id' || field === 'realmId';
+      const hidden = fieldsOfKey(entry.key).includes(field) || field === 'id' || field === 'realmId';
       return cell === undefined || hidden ? [] : [[field, cell] as const];
     }),
   );
@@ -114,10 +114,10 @@ function kindListed(kind: KindOf, file: string): string {
     label: kind.entry.label,
     description: kind.description,
     read: routes.list.permission,
-    write: routes.create.permission,
+    write: writesOf(kind).create.permission,
     ...(routes.list.reach !== undefined && { reach: true }),
     key: kind.entry.key,
-    at: kind.at,
+    at: kind.at.length > 1 ? kind.at : kind.at[0],
     ...(kind.ofClient && { ofClient: true }),
     ...(kind.entry.shape === 'map' && { inDocument: 'map' }),
     ...(kind.entry.groups && { inDocument: { by: kind.entry.groups.by, list: kind.entry.groups.list } }),

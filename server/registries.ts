@@ -1,5 +1,5 @@
 // Generates the lists of kinds that are declared as a whole, from the contract files that declare one, and from the
-// convention that `scimTargetsResource` in features/<group>/*/resource.ts is the resource of `scimTargets`. Bundles
+// convention that a file of features/<group>/<feature>/ exports the resource of `scimTargets` as `scimTargetsResource`. Bundles
 // can't search files, so `npm run generate` writes the lists, and a test compares them.
 import { glob, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -36,7 +36,7 @@ export async function registries(root: string): Promise<Map<string, string>> {
   );
   type Found = (typeof found)[number];
   const each = (line: (of: Found) => string) => found.map((of) => `${line(of)}\n`).join('');
-  const resources = await Array.fromAsync(glob('features/*/*/resource.ts', { cwd: server }));
+  const resources = (await Array.fromAsync(glob('features/*/*/*.ts', { cwd: server }))).sort();
   const declaring = new Map(await Promise.all(resources.map(async (file) => [file, await read(file)] as const)));
   const resourceOf = (name: string, section: string): string =>
     resources.find((file) => declaring.get(file)?.includes(`export const ${name} =`)) ??

@@ -6,6 +6,8 @@ import { clientScopesResource } from '../features/configuration/client-scopes/re
 import { clientsResource } from '../features/configuration/clients/resource.ts';
 import { identityProvidersResource } from '../features/configuration/identity-providers/resource.ts';
 import { messageTextsResource } from '../features/configuration/message-texts/resource.ts';
+import { messagingProvidersResource } from '../features/configuration/messaging/providers.ts';
+import { messageTemplatesResource } from '../features/configuration/messaging/templates.ts';
 import { organizationsResource } from '../features/configuration/organizations/resource.ts';
 import { clientRolesResource, rolesResource } from '../features/configuration/roles/resource.ts';
 import { samlClientsResource } from '../features/configuration/saml-clients/resource.ts';
@@ -28,7 +30,9 @@ export const declaredResources = (deps: ResourceDeps) => ({
   clients: clientsResource(deps),
   groups: groupsResource(deps),
   identityProviders: identityProvidersResource(deps),
+  messageTemplates: messageTemplatesResource(deps),
   messageTexts: messageTextsResource(deps),
+  messagingProviders: messagingProvidersResource(deps),
   organizations: organizationsResource(deps),
   clientProtocolMappers: clientProtocolMappersResource(deps),
   roles: rolesResource(deps),

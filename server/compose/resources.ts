@@ -4,8 +4,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Sql } from '../db/sql.ts';
 import { createAuthorizationServiceResource } from '../features/configuration/authorization-services/resource.ts';
-import { createMessagingProviderResource } from '../features/configuration/messaging/providers.ts';
-import { createMessageTemplateResource } from '../features/configuration/messaging/templates.ts';
 import { roleRoutes } from '../features/configuration/roles/routes.ts';
 import { groupRoutes } from '../features/people/groups/routes.ts';
 import type { ResourceApi } from '../resource/api.ts';
@@ -16,8 +14,6 @@ import { declaredResources } from './declared-resources.ts';
 /** The resources by their section of the realm document. */
 export const createResources = ({ seal, passwords, baseUrl, keys, now }: ResourceDeps) => ({
   authorizationServices: createAuthorizationServiceResource({ now }),
-  messageTemplates: createMessageTemplateResource({ now }),
-  messagingProviders: createMessagingProviderResource({ seal, now }),
   ...declaredResources({ seal, passwords, baseUrl, keys, now }),
 });
 export type Resources = ReturnType<typeof createResources>;

@@ -38,7 +38,6 @@ export const sealedColumns: readonly SealedColumn[] = [
     member: 'sealed',
     context: ({ realm, key }) => otpContext(realm, key),
   },
-  secretOf('messaging_provider', 'messaging-provider'),
   secretOf('provider_session', 'provider-session', 'id_token'),
   secretOf('provider_token', 'provider-token', 'access_token'),
   ...Object.values<KindOf>(declaredKinds).flatMap(({ kind, table, entry }) =>

@@ -8,7 +8,9 @@ import { clientScopes } from './client-scopes.ts';
 import { clients } from './clients.ts';
 import { groups } from './groups.ts';
 import { identityProviders } from './identity-providers.ts';
+import { messageTemplates } from './message-templates.ts';
 import { messageTexts } from './message-texts.ts';
+import { messagingProviders } from './messaging.ts';
 import { organizations } from './organizations.ts';
 import { clientProtocolMappers } from './protocol-mappers.ts';
 import { clientRoles, roles } from './roles.ts';
@@ -28,7 +30,9 @@ export const declaredKinds = {
   clients,
   groups,
   identityProviders,
+  messageTemplates,
   messageTexts,
+  messagingProviders,
   organizations,
   clientProtocolMappers,
   roles,

@@ -1,4 +1,4 @@
-// The declaration of a kind; kind.ts makes the kind out of it.
+// The declaration of a kind, and the types that follow from one; kind.ts makes the kind out of it.
 import type { z } from 'zod';
 import type { Applies, Cli, Form } from './kind-shown.ts';
 import type { ProblemCode } from './problem.ts';
@@ -6,44 +6,27 @@ import type { Described } from './resource.ts';
 import type { Section as SectionEntry } from './section.ts';
 
 export type Shape = Readonly<Record<string, z.ZodType>>;
-export type In<S extends Shape> = { [Field in keyof S]?: z.input<S[Field]> | undefined };
-export type Nullable<S extends Shape> = { [Field in keyof S]?: z.input<S[Field]> | null | undefined };
-
-/** The fields that name an object in a POST: the natural key, or those from which it follows. */
-export type Naming<Key, Fields extends Shape, Named> = Named extends Shape
-  ? z.input<z.ZodObject<Named>>
-  : { [Field in Key & keyof Fields]: z.input<Fields[Field]> };
-export type InNamed<Named> = Named extends Shape ? In<Named> : unknown;
+export type In<S extends Shape> = { -readonly [Field in keyof S]?: z.input<S[Field]> | undefined };
+export type Nullable<S extends Shape> = { -readonly [Field in keyof S]?: z.input<S[Field]> | null | undefined };
+export type Needed<S extends Shape> = { -readonly [Field in keyof S]: z.input<S[Field]> };
+export type Anything = Readonly<Record<string, unknown>>;
 
 export type OfClient = Pick<SectionEntry, 'shape' | 'groups'> & { path: string };
 /** Where custom resources contain the kind: in a Realm, or as a kind of its own. */
 export type ResourceKind = 'Realm' | 'Webhook' | 'WorkloadIdentity';
 
-export interface Declaration<
-  Section,
-  Kind,
-  Key,
-  Fields extends Shape,
-  Secrets extends Shape,
-  Asked extends Shape,
-  Answered extends Shape,
-  InDocument extends Shape,
-  At,
-  Resource,
-  Of,
-  Named,
-> {
+export interface Declaration {
   /**
    * The section's key in the realm document, and the name of this constant: `scimTargets`. Path and permission follow:
    * `scim-targets`.
    */
-  section: Section;
+  section: string;
   /** The name of one object in plans and managers' lists: `scimTarget`. Events follow: `SCIM_TARGET_CREATED`. */
-  kind: Kind;
+  kind: string;
   /** The area of its permissions, if it belongs to another section. `npm run generate` reads it from the file's text. */
   area?: string;
   /** Set if each object belongs to a client: its path below the client's, and how the section names the client. */
-  ofClient?: Of;
+  ofClient?: OfClient;
   /** The table's name; default: the kind. */
   table?: string;
   /** The name of one object in a sentence, and of several: `a SCIM target`, `SCIM targets`. */
@@ -54,12 +37,18 @@ export interface Declaration<
   /** The description of the Realm resource's field, and of the kind in `realmctl`. */
   description: string;
   /** All fields, including the natural key. */
-  fields: Fields;
-  key: Key;
+  fields: Shape;
+  /**
+   * The natural key: a field, or several in the order of their places in a path. Requests create and change an object of
+   * several by PUT on the list.
+   */
+  key: string | readonly string[];
+  /** The path below the realm, if it isn't the section's name. */
+  path?: string;
   /** The path parameter that names an object: the natural key, or another name than `id` for the id. */
-  at?: At;
+  at?: string;
   /** Fields that a new object must have, besides the key. */
-  needed?: readonly (keyof Fields & string)[];
+  needed?: readonly string[];
   /**
    * POST and PUT must contain every field, because they replace the object. Absent: fields that a PUT omits keep their
    * values.
@@ -69,24 +58,24 @@ export interface Declaration<
    * The values of fields that a new object omits. Default: null if the field can be null, an empty list, an empty map.
    * A field of {@link needed} has none.
    */
-  fresh?: In<NoInfer<Fields>>;
+  fresh?: Anything;
   /** Fields with natural keys of other kinds, and that kind: `flowOverride: 'flow'`. The named objects must exist. */
-  names?: { readonly [Field in keyof NoInfer<Fields & Named>]?: string };
+  names?: Readonly<Record<string, string>>;
   /**
    * Write-only fields, encrypted in the database: responses show null and `<field>Set`, a Realm resource has a
    * reference.
    */
-  secrets?: Secrets;
+  secrets?: Shape;
   /** Fields of requests from which the natural key follows, so that requests don't have it: a group's name and parent. */
-  namedBy?: Named;
+  namedBy?: Shape;
   /** Fields only of requests, or with another form in requests. */
-  asked?: Asked;
+  asked?: Shape;
   /** Fields only of responses, or with another form in responses; `createdAt` is a column that is written once. */
-  answered?: Answered;
+  answered?: Shape;
   /** Fields only of documents. */
-  inDocument?: InDocument;
+  inDocument?: Shape;
   /** Fields with usernames: run-time data, so absent from custom resources, and exported only with users. */
-  people?: readonly ((keyof Fields | keyof InDocument) & string)[];
+  people?: readonly string[];
   /** The most objects in one document. */
   most: number;
   /** The most objects of one client. */
@@ -94,22 +83,53 @@ export interface Declaration<
   /** The most objects in a Realm resource, if it accepts fewer. */
   mostInResource?: number;
   /** The kind of custom resource for a single object; absent: the objects are a field of the Realm resource. */
-  resource?: Resource;
+  resource?: ResourceKind;
   namedLists?: SectionEntry['namedLists'];
   placeholders?: readonly string[];
   /** Problems of a write in addition to those of every kind. */
   problems?: readonly ProblemCode[];
   /** Fields in which `q` searches. */
-  searches?: readonly (keyof Fields & string)[];
+  searches?: readonly string[];
   describe?: Described<unknown, unknown>['describe'];
   reach?: Described<unknown, unknown>['reach'];
   /**
    * Example bodies that a fresh realm accepts. The second one changes each field, both from the first one and from the
    * default.
    */
-  example: Naming<Key, NoInfer<Fields>, NoInfer<Named>> & In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
-  updateExample: In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>> & InNamed<NoInfer<Named>>;
+  example: Anything;
+  updateExample: Anything;
   cli?: Cli;
   form?: Form;
   applies?: Applies;
 }
+
+/** The fields of a part that the declaration may lack. */
+export type PartOf<D extends Declaration, Part extends keyof Declaration> = D extends {
+  readonly [_ in Part]: infer Fields extends Shape;
+}
+  ? Fields
+  : Record<never, never>;
+/** The fields of the natural key. */
+export type KeyOf<D extends Declaration> = D['key'] extends readonly (infer Field extends string)[]
+  ? Field
+  : D['key'] & string;
+/** The fields that name an object in a request: the natural key, or those from which it follows. */
+export type Naming<D extends Declaration> = D extends { namedBy: infer Fields extends Shape }
+  ? z.input<z.ZodObject<Fields>>
+  : Needed<Omit<Pick<D['fields'], KeyOf<D> & keyof D['fields']>, keyof PartOf<D, 'asked'>>>;
+
+type Fault<Given, Allowed> = { readonly [Field in Exclude<keyof Given, keyof Allowed>]?: never };
+type Only<Given, Allowed> = Allowed & Fault<Given, Allowed>;
+type Name<Of> = keyof Of & string;
+
+/** What the compiler checks of a declaration: names of fields that it has, values that their schemas take. */
+export type Checked<D extends Declaration> = Fault<D, Declaration> & {
+  key: Name<D['fields']> | readonly Name<D['fields']>[];
+  needed?: readonly Name<D['fields']>[];
+  fresh?: Only<D['fresh'], In<D['fields']>>;
+  names?: Only<D['names'], { readonly [Field in keyof (D['fields'] & PartOf<D, 'namedBy'>)]?: string }>;
+  people?: readonly Name<D['fields'] & PartOf<D, 'inDocument'>>[];
+  searches?: readonly Name<D['fields']>[];
+  example: Only<D['example'], Naming<D> & In<D['fields']> & Nullable<PartOf<D, 'secrets'>>>;
+  updateExample: Only<D['updateExample'], In<D['fields']> & Nullable<PartOf<D, 'secrets'>> & In<PartOf<D, 'namedBy'>>>;
+};

@@ -4,49 +4,75 @@
 // (server/features/<group>/<section>/resource.ts).
 import { z } from 'zod';
 import { separateWords } from './apart.ts';
-import type { Declaration, In, InNamed, Naming, Nullable, OfClient, ResourceKind, Shape } from './kind-declaration.ts';
+import type {
+  Anything,
+  Checked,
+  Declaration,
+  In,
+  KeyOf,
+  Naming,
+  Needed,
+  Nullable,
+  OfClient,
+  PartOf,
+  ResourceKind,
+  Shape,
+} from './kind-declaration.ts';
 import type { Applies, Cli, Form } from './kind-shown.ts';
 import { type ManagedBy, managedBy } from './managed-by.ts';
 import { Id, InClient, InRealm } from './names.ts';
 import type { Area } from './permissions.ts';
-import { type ResourceRoutes, resourceRoutes } from './resource.ts';
+import { type ResourceRoutes, resourceRoutes, type UpsertRoutes } from './resource.ts';
+import type { Route } from './route.ts';
 import type { Section as SectionEntry } from './section.ts';
 
-type Out<S extends Shape> = { [Field in keyof S]: z.output<S[Field]> };
+type Out<S extends Shape> = { -readonly [Field in keyof S]: z.output<S[Field]> };
 type Mutable<S extends Shape> = { -readonly [Field in keyof S]: S[Field] };
+type Secrets<D extends Declaration> = PartOf<D, 'secrets'>;
+type Answered<D extends Declaration> = PartOf<D, 'answered'>;
+type SetFields<D extends Declaration> = `${keyof Secrets<D> & string}Set`;
+type OwnFields<D extends Declaration> = Omit<D['fields'], keyof Answered<D>>;
 
-type WireShape<Fields extends Shape, Secrets extends Shape, Answered extends Shape> = {
-  id: typeof Id;
-} & Mutable<Omit<Fields, keyof Answered>> & { [Field in keyof Secrets & string as `${Field}Set`]: z.ZodBoolean } & {
-    [Field in keyof Secrets]: z.ZodNull;
-  } & Mutable<Answered & typeof managedBy>;
-type Wire<Fields extends Shape, Secrets extends Shape, Answered extends Shape> = { id: string } & Omit<
-  Out<Fields>,
-  keyof Answered
-> & { [Field in keyof Secrets & string as `${Field}Set`]: boolean } & {
-    [Field in keyof Secrets]: null;
-  } & Out<Answered> & { managedBy?: ManagedBy | undefined };
-/** Fields of a response that a PUT may send back: they are ignored. */
-type ReadOnly<Secrets extends Shape, Answered extends Shape> = { id?: string | undefined } & In<typeof managedBy> & {
-    [Field in keyof Secrets & string as `${Field}Set`]?: boolean | undefined;
-  } & In<Answered>;
+type WireShape<D extends Declaration> = { id: typeof Id } & Mutable<OwnFields<D>> & {
+    [Field in SetFields<D>]: z.ZodBoolean;
+  } & { [Field in keyof Secrets<D>]: z.ZodNull } & Mutable<Answered<D> & typeof managedBy>;
+type Wire<D extends Declaration> = { id: string } & Out<OwnFields<D>> & { [Field in SetFields<D>]: boolean } & {
+    -readonly [Field in keyof Secrets<D>]: null;
+  } & Out<Answered<D>> & { managedBy?: ManagedBy | undefined };
 
 type Params<Name extends string> = z.ZodType<Record<'realm' | Name, string>, Record<'realm' | Name, string>>;
+type PathField<D extends Declaration> = D['key'] extends readonly string[]
+  ? KeyOf<D>
+  : D extends { at: infer Field extends string }
+    ? Field
+    : 'id';
 /** The path parameter for the client. */
-type Within<Of> = Of extends OfClient ? 'clientId' : never;
+type Within<D extends Declaration> = D extends { ofClient: OfClient } ? 'clientId' : never;
 
+type WithSecrets<D extends Declaration> = Nullable<Secrets<D>> & In<PartOf<D, 'asked'>>;
 /** The body of POST. */
-type Taken<Key, Fields extends Shape, Secrets extends Shape, Asked extends Shape, Named> = Naming<Key, Fields, Named> &
-  In<Omit<Fields, Key & keyof Fields>> &
-  Nullable<Secrets> &
-  In<Asked>;
-type Element<Key, Fields extends Shape, Secrets extends Shape, InDocument extends Shape> = {
-  [Field in Key & keyof Fields]: z.input<Fields[Field]>;
-} & In<Omit<Fields, Key & keyof Fields>> &
-  In<Secrets> &
-  In<InDocument>;
+type Taken<D extends Declaration> = Naming<D> & In<Omit<D['fields'], KeyOf<D>>> & WithSecrets<D>;
+/** The body of PUT: it may send fields of a response back, which are ignored. */
+type Changed<D extends Declaration> = { id?: string | undefined } & In<D['fields']> &
+  In<Omit<Answered<D>, keyof D['fields']> & typeof managedBy> & { [Field in SetFields<D>]?: boolean | undefined } & In<
+    PartOf<D, 'namedBy'>
+  > &
+  WithSecrets<D>;
+/** The body of PUT on the list, which names the object. */
+type Named<D extends Declaration> = Naming<D> & Changed<D>;
+type Element<D extends Declaration> = Needed<Pick<D['fields'], KeyOf<D> & keyof D['fields']>> &
+  In<D['fields'] & Secrets<D> & PartOf<D, 'inDocument'>>;
 
-type Anything = Record<string, unknown>;
+type RoutesOf<D extends Declaration> = D['key'] extends readonly string[]
+  ? UpsertRoutes<Params<PathField<D> | Within<D>>, z.ZodType<Wire<D>>, z.ZodType<unknown, Named<D>>, Params<Within<D>>>
+  : ResourceRoutes<
+      Params<PathField<D> | Within<D>>,
+      z.ZodType<Wire<D>>,
+      z.ZodType<unknown, Taken<D>>,
+      z.ZodType<unknown, Changed<D>>,
+      Params<Within<D>>
+    >;
+type BodyOf<D extends Declaration> = D['key'] extends readonly string[] ? Named<D> : Taken<D>;
 
 type OfEntry = 'label' | 'most' | 'mostOfEach' | 'shape' | 'groups' | 'namedLists' | 'people' | 'placeholders';
 
@@ -69,26 +95,30 @@ export interface KindOf {
   names: Readonly<Record<string, string>>;
   /** Lists of words whose order has no meaning: they are stored as sets. */
   sets: readonly string[];
-  /** The path parameter that names an object. */
-  at: string;
+  /** The path parameters that name an object. */
+  at: readonly string[];
   /** Fields of requests from which the natural key follows. */
   namedBy: readonly string[];
   cli: Cli;
   form?: Form | undefined;
   applies?: Applies | undefined;
   wire: z.ZodObject;
-  /** The body of POST. */
+  /** The body of a request that creates an object. */
   input: z.ZodType;
-  routes: ResourceRoutes<
-    z.ZodType,
-    z.ZodType<Anything>,
-    z.ZodType<unknown, Anything>,
-    z.ZodType<unknown, Anything>,
-    z.ZodType
-  >;
+  routes:
+    | ResourceRoutes<
+        z.ZodType,
+        z.ZodType<Anything>,
+        z.ZodType<unknown, Anything>,
+        z.ZodType<unknown, Anything>,
+        z.ZodType
+      >
+    | UpsertRoutes<z.ZodType, z.ZodType<Anything>, z.ZodType<unknown, Anything>, z.ZodType>;
+  example: Anything;
+  updateExample: Anything;
   /** The kind's entry in the table of sections, without its names. */
   entry: Pick<SectionEntry, OfEntry> & {
-    key: string;
+    key: string | readonly string[];
     element: z.ZodType;
     secrets: readonly string[];
     resource: { kind: ResourceKind; description: string; most?: number };
@@ -96,42 +126,23 @@ export interface KindOf {
 }
 
 /** One kind, with its own types. */
-interface TypedKind<
-  Section,
-  Kind,
-  Key,
-  Fields extends Shape,
-  Secrets extends Shape,
-  Asked extends Shape,
-  Answered extends Shape,
-  InDocument extends Shape,
-  At extends string,
-  Resource extends ResourceKind,
-  Of,
-  Named,
-> extends KindOf {
-  section: Section & string;
-  kind: Kind & string;
-  at: At;
-  fields: Fields;
-  wire: z.ZodObject<WireShape<Fields, Secrets, Answered>>;
-  input: z.ZodType<Taken<Key, Fields, Secrets, Asked, Named>, Taken<Key, Fields, Secrets, Asked, Named>>;
-  routes: ResourceRoutes<
-    Params<At | Within<Of>>,
-    z.ZodType<Wire<Fields, Secrets, Answered>>,
-    z.ZodType<unknown, Taken<Key, Fields, Secrets, Asked, Named>>,
-    z.ZodType<
-      unknown,
-      In<Fields> & ReadOnly<Secrets, Omit<Answered, keyof Fields>> & Nullable<Secrets> & In<Asked> & InNamed<Named>
-    >,
-    Params<Within<Of>>
-  >;
+interface TypedKind<D extends Declaration> extends KindOf {
+  section: D['section'];
+  kind: D['kind'];
+  fields: D['fields'];
+  wire: z.ZodObject<WireShape<D>>;
+  input: z.ZodType<BodyOf<D>, BodyOf<D>>;
+  routes: RoutesOf<D>;
   entry: Omit<KindOf['entry'], 'key' | 'element' | 'secrets' | 'resource' | 'shape' | 'groups'> & {
-    key: Key & string;
-    element: z.ZodType<Element<Key, Fields, Secrets, InDocument>>;
-    secrets: readonly (keyof Secrets & string)[];
-    resource: { kind: Resource; description: string; most?: number };
-  } & (Of extends OfClient ? Omit<Of, 'path'> : unknown);
+    key: D['key'];
+    element: z.ZodType<Element<D>>;
+    secrets: readonly (keyof Secrets<D> & string)[];
+    resource: {
+      kind: D extends { resource: infer Resource extends ResourceKind } ? Resource : 'Realm';
+      description: string;
+      most?: number;
+    };
+  } & (D extends { ofClient: infer Of extends OfClient } ? Omit<Of, 'path'> : unknown);
 }
 
 /** The response with one object. */
@@ -139,7 +150,11 @@ export type AnswerOf<Of extends { routes: { get: { response: z.ZodType } } }> = 
   Of['routes']['get']['response']
 >;
 /** The body of a request that creates an object. */
-export type InputOf<Of extends { routes: { create: { body: z.ZodType } } }> = z.input<Of['routes']['create']['body']>;
+export type InputOf<Of extends { input: z.ZodType }> = z.input<Of['input']>;
+
+/** The routes that create and change an object: one route where its body names the object. */
+export const writesOf = ({ routes }: KindOf): { create: Route; put: Route } =>
+  'upsert' in routes ? { create: routes.upsert, put: routes.upsert } : { create: routes.create, put: routes.put };
 
 /** `scimTarget` → `ScimTarget` */
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
@@ -166,42 +181,11 @@ function freshOf(schema: z.ZodType): unknown {
   return schema instanceof z.ZodRecord ? {} : undefined;
 }
 
-export function kind<
-  const Section extends string,
-  const Kind extends string,
-  Fields extends Shape,
-  const Key extends keyof Fields & string,
-  Secrets extends Shape = Record<never, never>,
-  Asked extends Shape = Record<never, never>,
-  Answered extends Shape = Record<never, never>,
-  InDocument extends Shape = Record<never, never>,
-  const At extends string = 'id',
-  const Resource extends ResourceKind = 'Realm',
-  const Of extends OfClient | undefined = undefined,
-  Named extends Shape | undefined = undefined,
->(
-  declared: Declaration<Section, Kind, Key, Fields, Secrets, Asked, Answered, InDocument, At, Resource, Of, Named>,
-): TypedKind<Section, Kind, Key, Fields, Secrets, Asked, Answered, InDocument, At, Resource, Of, Named>;
-export function kind(
-  declared: Declaration<
-    string,
-    string,
-    string,
-    Shape,
-    Shape,
-    Shape,
-    Shape,
-    Shape,
-    string,
-    ResourceKind,
-    OfClient | undefined,
-    Shape | undefined
-  >,
-): KindOf {
+export function kind<const D extends Declaration>(declared: D & Checked<D>): TypedKind<D>;
+export function kind(declared: Declaration): KindOf {
   const {
     section,
     key,
-    at = 'id',
     one,
     many,
     description,
@@ -224,17 +208,28 @@ export function kind(
     .object({ id: Id, ...Object.fromEntries(first), ...fields, ...hidden, ...readOnly })
     .meta({ id: capital(declared.kind) });
   const all = Object.keys(fields);
-  const { [key]: ownKey, ...others } = fields;
-  const { namedBy = { [key]: ownKey ?? Id } } = declared;
+  const keys = [key].flat();
+  const { namedBy = Object.fromEntries(keys.map((field) => [field, fields[field] ?? Id])) } = declared;
+  const others = Object.fromEntries(Object.entries(fields).filter(([field]) => !keys.includes(field)));
   const body = { ...namedBy, ...fields, ...nullable };
-  const input = z.strictObject({
-    ...namedBy,
-    ...optional({ ...others, ...nullable, ...asked }, whole ? all : needed),
-  });
+  // PUT accepts the response of GET; an omitted field keeps its value, the secret too
+  const changed = { ...body, id: Id, ...readOnly, ...body, ...asked };
+  // a key of several fields stands in the body
+  const inBody = typeof key !== 'string';
+  const input = z.strictObject(
+    inBody
+      ? optional(
+          changed,
+          keys.filter((field) => !(field in asked)),
+        )
+      : { ...namedBy, ...optional({ ...others, ...nullable, ...asked }, whole ? all : needed) },
+  );
   const within = ofClient ? InClient : InRealm;
+  const at = inBody ? keys : [declared.at ?? 'id'];
+  const idIn = (field: string) => (field === 'id' ? Id : Id.describe(`The ${label}’s id`));
   const routes = resourceRoutes({
-    path: ofClient ? `clients/:clientId/${ofClient.path}` : separateWords(section, '-'),
-    ...(ofClient && { tag: area }),
+    path: ofClient ? `clients/:clientId/${ofClient.path}` : (declared.path ?? separateWords(section, '-')),
+    ...((ofClient || declared.path) && { tag: area }),
     // the areas follow from all kinds, including this one
     area: area as Area,
     one,
@@ -242,15 +237,11 @@ export function kind(
     searches: searches.length > 0,
     wire,
     input,
-    // PUT accepts the response of GET; an omitted field keeps its value, the secret too
-    update: z.strictObject(optional({ ...body, id: Id, ...readOnly, ...body, ...asked }, whole ? all : [])),
-    within: within as z.ZodType as Params<string>,
-    // a natural key is a text
+    update: inBody ? undefined : z.strictObject(optional(changed, whole ? all : [])),
+    within,
     at: {
-      param: at,
-      schema: within.extend({
-        [at]: fields[at] ?? (at === 'id' ? Id : Id.describe(`The ${label}’s id`)),
-      }) as z.ZodType as Params<string>,
+      params: at,
+      schema: within.extend(Object.fromEntries(at.map((field) => [field, fields[field] ?? idIn(field)]))),
     },
     example: declared.example,
     updateExample: declared.updateExample,
@@ -258,7 +249,7 @@ export function kind(
     ...(declared.describe && { describe: declared.describe }),
     ...(declared.reach && { reach: declared.reach }),
   });
-  const unsaid = Object.entries(fields).filter(([field]) => field !== key && !needed.includes(field));
+  const unsaid = Object.entries(others).filter(([field]) => !needed.includes(field));
   return {
     section,
     kind: declared.kind,
@@ -271,7 +262,7 @@ export function kind(
     searches,
     needed,
     fresh: { ...Object.fromEntries(unsaid.map(([field, schema]) => [field, freshOf(schema)])), ...declared.fresh },
-    names: names as KindOf['names'],
+    names,
     sets: Object.keys(fields).filter((field) => isListOfTexts(fields[field] ?? Id)),
     at,
     namedBy: Object.keys(declared.namedBy ?? {}),
@@ -280,11 +271,13 @@ export function kind(
     applies: declared.applies,
     wire,
     input,
-    routes,
+    routes: routes as KindOf['routes'],
+    example: declared.example,
+    updateExample: declared.updateExample,
     entry: {
       label,
       key,
-      element: z.strictObject(optional({ ...fields, ...secrets, ...inDocument }, [key])),
+      element: z.strictObject(optional({ ...fields, ...secrets, ...inDocument }, keys)),
       secrets: Object.keys(secrets),
       most,
       ...(mostOfEach !== undefined && { mostOfEach }),

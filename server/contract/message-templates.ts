@@ -1,10 +1,10 @@
 // Message templates: the texts of messages, by key, channel and locale. Specification 2.6, 4.4; decisions "Messaging".
 import { z } from 'zod';
 import { htmlFault } from './html-template.ts';
-import { ManagedPage, managedBy, WithManagers } from './managed-by.ts';
+import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { Channel, placeholderFault } from './message-drivers.ts';
 import { type TemplateKey as Key, messages } from './message-keys.ts';
-import { Id, InRealm, RealmName, text } from './names.ts';
+import { InRealm, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 import { addressFault } from './secret-placeholders.ts';
 
@@ -30,22 +30,64 @@ export const Locale = z
 export const DEFAULT_LANGUAGE = 'und';
 
 const Subject = text(500).refine((s) => !/\p{Cc}/u.test(s), 'must be one line without control characters');
-const fields = {
-  subject: Subject.nullable().describe('Of e-mail, and the title of a push message; null for SMS'),
-  body: text(50_000).min(1).describe('With {{placeholders}}; values are escaped in HTML'),
-  enabled: z.boolean().describe('false: the built-in text is sent instead'),
-  html: z.boolean().describe('Whether the body is HTML; only e-mail can be'),
-};
-const key = {
-  templateKey: TemplateKey.describe('Which message'),
-  channel: Channel.describe('The message’s own'),
-  locale: Locale.describe('The language that it is in'),
-};
+const Body = text(50_000).min(1);
 
-export const MessageTemplate = z
-  .object({ id: Id, realmId: RealmName, ...key, ...fields, ...managedBy })
-  .meta({ id: 'MessageTemplate' });
-export type MessageTemplate = z.infer<typeof MessageTemplate>;
+export const messageTemplates = kind({
+  section: 'messageTemplates',
+  kind: 'messageTemplate',
+  area: 'messaging',
+  path: 'messaging/templates',
+  one: 'a message template',
+  many: 'message templates',
+  description: 'What messages say, by template, channel and locale',
+  key: ['templateKey', 'channel', 'locale'],
+  fields: {
+    templateKey: TemplateKey.describe('Which message'),
+    channel: Channel.describe('The message’s own'),
+    locale: Locale.describe('The language that it is in'),
+    subject: Subject.nullable().describe('Of e-mail, and the title of a push message; null for SMS'),
+    body: Body.describe('With {{placeholders}}; values are escaped in HTML'),
+    enabled: z.boolean().describe('false: the built-in text is sent instead'),
+    html: z.boolean().describe('Whether the body is HTML; only e-mail can be'),
+  },
+  fresh: { enabled: true },
+  asked: {
+    channel: Channel.describe('Each template has one channel, which is this where it is left out'),
+    locale: Locale.describe('Default en'),
+  },
+  answered: { realmId: RealmName },
+  most: 1000,
+  mostInResource: 200,
+  problems: ['built-in', 'privilege-escalation'],
+  describe: {
+    list: 'List message templates; a fresh realm has one of each key, in English',
+    put: 'Edit a template, or make it for another locale, beginning with what is built in for the language; a field that is left out keeps its value',
+    remove: 'Delete a template; those in English are built in',
+  },
+  example: {
+    templateKey: 'otp-email',
+    locale: 'en',
+    subject: '{{code}} is your code for {{realm}}',
+    body: 'Hello {{user.firstName}},\n\n{{code}} is your code. It is good for {{ttl}}.\n',
+    html: false,
+    enabled: true,
+  },
+  updateExample: { subject: 'Your code', body: '<p>Your code is {{code}}</p>', html: true, enabled: false },
+  cli: {
+    help: 'what messages say, by locale',
+    shown: ['enabled', 'html', 'subject'],
+    wide: ['id'],
+    heads: { 'templateKey/channel/locale': 'TEMPLATE' },
+  },
+});
+export type MessageTemplate = AnswerOf<typeof messageTemplates>;
+export type MessageTemplateInput = InputOf<typeof messageTemplates>;
+export const {
+  list: listMessageTemplates,
+  get: getMessageTemplate,
+  upsert: putMessageTemplate,
+  remove: deleteMessageTemplate,
+} = messageTemplates.routes;
 
 /** Field errors of a template's subject and body, which must fit together. */
 export function templateFaults(
@@ -71,79 +113,11 @@ export function templateFaults(
   return faults;
 }
 
-/** In a realm document; the natural key is template, channel and locale. */
-export const MessageTemplateDocument = z.strictObject(fields).partial().extend(key);
-export type MessageTemplateDocument = z.infer<typeof MessageTemplateDocument>;
-
-export const MessageTemplateInput = MessageTemplateDocument.extend({
-  channel: Channel.optional().describe('Each template has one channel, which is this where it is left out'),
-  locale: Locale.optional().describe('Default en'),
-  id: Id.optional(),
-  realmId: RealmName.optional(),
-  ...managedBy,
-});
-export type MessageTemplateInput = z.infer<typeof MessageTemplateInput>;
-
-const tag = 'messaging';
-const at = '/admin/realms/:realm/messaging/templates' as const;
-
-export const listMessageTemplates = route({
-  method: 'GET',
-  path: at,
-  tag,
-  summary: 'List message templates; a fresh realm has one of each key, in English',
-  permission: 'messaging:read',
-  params: InRealm,
-  query: ManagedPage,
-  response: z.array(MessageTemplate),
-});
-export const getMessageTemplate = route({
-  method: 'GET',
-  path: `${at}/:templateKey/:channel/:locale`,
-  tag,
-  summary: 'Read a message template',
-  permission: 'messaging:read',
-  params: InRealm.extend(key),
-  query: WithManagers,
-  response: MessageTemplate,
-  problems: ['not-found'],
-});
-export const putMessageTemplate = route({
-  method: 'PUT',
-  path: at,
-  tag,
-  summary: 'Edit a template, or make it for another locale; a field that is left out keeps its value',
-  description: 'In a locale that has none yet it begins with what is built in for the language.',
-  permission: 'messaging:write',
-  params: InRealm,
-  body: MessageTemplateInput,
-  example: {
-    templateKey: 'otp-email',
-    locale: 'en',
-    subject: '{{code}} is your code for {{realm}}',
-    body: 'Hello {{user.firstName}},\n\n{{code}} is your code. It is good for {{ttl}}.\n',
-    html: false,
-    enabled: true,
-  },
-  response: MessageTemplate,
-  problems: ['declared-only', 'precondition-failed', 'privilege-escalation'],
-});
-export const deleteMessageTemplate = route({
-  method: 'DELETE',
-  path: `${at}/:templateKey/:channel/:locale`,
-  tag,
-  summary: 'Delete a template; those in English are built in',
-  permission: 'messaging:write',
-  params: InRealm.extend(key),
-  status: 204,
-  problems: ['declared-only', 'not-found', 'built-in', 'precondition-failed'],
-});
-
 const Sample = z.union([text(2000), z.number(), z.null()]);
 export const previewMessageTemplate = route({
   method: 'POST',
-  path: `${at}/preview`,
-  tag,
+  path: '/admin/realms/:realm/messaging/templates/preview',
+  tag: 'messaging',
   summary: 'Render a template with sample values; nothing is sent',
   description: 'A placeholder that the sample has no value for stays as it is. Unsaved texts can be given with it.',
   permission: 'messaging:write',
@@ -158,7 +132,7 @@ export const previewMessageTemplate = route({
       ),
     locale: Locale.optional().describe('Of the person; default: the realm’s'),
     subject: Subject.nullable().optional().describe('In place of the stored one'),
-    body: text(50_000).min(1).optional().describe('In place of the stored one'),
+    body: Body.optional().describe('In place of the stored one'),
     html: z.boolean().optional(),
   }),
   example: { templateKey: 'otp-email', sample: { code: '123456', ttl: '5 minutes', user: 'Ada' } },
@@ -172,10 +146,3 @@ export const previewMessageTemplate = route({
   }),
   recordsNothing: true,
 });
-
-export const messageTemplateRoutes = {
-  list: listMessageTemplates,
-  get: getMessageTemplate,
-  upsert: putMessageTemplate,
-  remove: deleteMessageTemplate,
-};

@@ -9,8 +9,7 @@ import { ServiceAccountRolesDocument } from './clients.ts';
 import { declaredKinds } from './declared-kinds.ts';
 import { FlowDocument } from './flows.ts';
 import type { KindOf } from './kind.ts';
-import { DEFAULT_LANGUAGE, MessageTemplateDocument } from './message-templates.ts';
-import { MessagingProviderDocument } from './messaging.ts';
+import { DEFAULT_LANGUAGE } from './message-templates.ts';
 import { RealmName } from './names.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
 import { sectionNames } from './section-names.ts';
@@ -47,6 +46,8 @@ const {
   webhooks,
   workloadIdentity,
   agents,
+  messageTemplates,
+  messagingProviders,
   adminRoles,
   ...others
 } = Object.fromEntries(
@@ -132,26 +133,13 @@ export const sections = {
   workloadIdentity,
   agents,
   messageTemplates: {
-    ...sectionNames.messageTemplates,
-    label: 'message template',
-    key: ['templateKey', 'channel', 'locale'],
+    ...messageTemplates,
     keyDefaults: {
       locale: { value: DEFAULT_LANGUAGE, words: `left out: ${DEFAULT_LANGUAGE}, the realm’s default language` },
     },
-    element: MessageTemplateDocument,
     sourced: { subject: 'text', body: 'text' },
-    most: 1000,
-    resource: { kind: 'Realm', most: 200, description: 'What messages say, by template, channel and locale' },
   },
-  messagingProviders: {
-    ...sectionNames.messagingProviders,
-    label: 'messaging provider',
-    key: ['channel', 'driver'],
-    element: MessagingProviderDocument,
-    secrets: ['secret'],
-    most: 20,
-    resource: { kind: 'Realm', description: 'Who sends the realm’s messages, by channel and driver' },
-  },
+  messagingProviders,
   ...others,
   // run-time data: absent from custom resources, and the only section that is read as a stream
   users: { ...sectionNames.users, label: 'user', key: 'username', element: UserDocument, resource: null },

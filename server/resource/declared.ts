@@ -8,6 +8,7 @@ import { separateWords } from '../contract/apart.ts';
 import type { declaredKinds } from '../contract/declared-kinds.ts';
 import { isListOfTexts, isText, type KindOf, presentSchema } from '../contract/kind.ts';
 import { isInstant } from '../contract/names.ts';
+import { fieldsOfKey } from '../contract/section.ts';
 import type { Passwords } from '../crypto/passwords.ts';
 import type { Seal } from '../crypto/seal.ts';
 import type { Tx } from '../db/transact.ts';
@@ -29,6 +30,8 @@ export interface ResourceDeps {
 
 type DeclaredKind = (typeof declaredKinds)[keyof typeof declaredKinds];
 interface Left extends Omit<Declaration, 'section' | 'wire' | 'routes' | 'table' | 'fresh' | 'search' | 'required'> {
+  /** Default: the same for every new object, from the kind's declaration. */
+  fresh?: Declaration['fresh'];
   table?: Omit<TableOptions, 'name' | 'key' | 'columns' | 'createdAt' | 'under'> & {
     /** Columns that store a field in another form than its schema's. */
     columns?: TableOptions['columns'];
@@ -63,19 +66,21 @@ export function declaredResource(
   const of: KindOf = kind;
   const secrets = of.entry.secrets.map((field) => [field, sealed(seal, sealedAs(of.kind), separateWords(field, '_'))]);
   const inTable = Object.entries(of.fields).filter(
-    ([field]) => field !== of.entry.key && !Object.hasOwn(table.elsewhere ?? {}, field),
+    ([field]) => !fieldsOfKey(of.entry.key).includes(field) && !Object.hasOwn(table.elsewhere ?? {}, field),
   );
+  const byId = of.at.find((field) => !Object.hasOwn(of.fields, field));
   const sorted = (fields: Fields): Fields => {
     const there = of.sets.filter((field) => Array.isArray(fields[field]));
     return { ...fields, ...Object.fromEntries(there.map((field) => [field, asSet(strings(fields[field]))])) };
   };
   return resource(
     {
+      fresh: () => structuredClone(of.fresh),
       ...left,
       section: kind.section,
       wire: of.wire,
       routes: of.routes,
-      ...(!Object.hasOwn(of.fields, of.at) && { idIn: of.at }),
+      ...(byId && { idIn: byId }),
       required: of.needed,
       ...(of.searches.length > 0 && { search: of.searches }),
       table: {
@@ -89,7 +94,6 @@ export function declaredResource(
         secrets: { ...Object.fromEntries(secrets), ...table.secrets },
         createdAt: 'createdAt' in of.wire.shape,
       },
-      fresh: () => structuredClone(of.fresh),
       canonical: (fields) => canonical(sorted(fields)),
       references: (item) => [
         ...(of.ofClient ? [{ kind: 'client', key: splitClientRoleKey(item.key).clientId, path: '' }] : []),

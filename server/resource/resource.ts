@@ -3,7 +3,7 @@
 // Implements: design "A plain resource: one declaration".
 import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
-import type { ResourceRoutes } from '../contract/resource.ts';
+import type { ResourceRoutes, UpsertRoutes } from '../contract/resource.ts';
 import type { Route } from '../contract/route.ts';
 import { collectionOf, fieldsOfKey, type Groups, groupOf, type Section } from '../contract/section.ts';
 import { sectionEvents } from '../contract/section-names.ts';
@@ -103,10 +103,13 @@ export interface Resource extends RealmPart {
 }
 
 /** The contract's routes of the kind. */
-export type Routes = Partial<{ [K in keyof ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>]: Route }> & {
-  /** PUT to the list's own path: the body names the object. */
-  upsert?: Route;
-};
+export type Routes = Partial<
+  Record<
+    | keyof ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+    | keyof UpsertRoutes<z.ZodType, z.ZodType, z.ZodType>,
+    Route
+  >
+>;
 
 /** A resource that is written out: its routes' data, its table and its section of the realm document. */
 export function resource(declaration: Declaration, { now }: { now: () => Date }): Resource {

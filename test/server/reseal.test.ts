@@ -59,13 +59,12 @@ beforeAll(async () => {
   sql = sqlOver(server.pool);
   await makeRealm(server, REALM);
   const params = { realm: REALM };
-  const { webhooks, messagingProviders } = fullRealm();
+  const { webhooks } = fullRealm();
   const secret = 'a secret that is stored here';
   const sealed = Object.values<KindOf>(declaredKinds).filter(({ entry }) => entry.secrets.length > 0);
-  const declared = sealed.map(({ section, routes }) => [section, [routes.create.example]]);
+  const declared = sealed.map(({ section, example }) => [section, [example]]);
   const body = {
     webhooks: webhooks?.slice(0, 1).map((one) => ({ ...one, secret })),
-    messagingProviders: messagingProviders?.slice(0, 1).map((one) => ({ ...one, secret })),
     ...Object.fromEntries(declared),
     users: Array.from({ length: USERS }, (_, i) => ({
       username: `person-${i}`,

@@ -21,9 +21,8 @@ const step = (authenticatorId: string, config?: Record<string, unknown>) =>
   ({ authenticatorId, requirement: 'REQUIRED', ...(config && { config }) }) as const;
 
 /** Kinds of which the examples of their contract are enough: one of them under a name that needs care, where it may be any. */
-const examples = Object.values<KindOf>(declaredKinds).map(({ section, routes, entry: { key, element } }) => {
-  const { example } = routes.create;
-  const objects = [example, { ...example, [key]: `${example?.[key]}: on` }];
+const examples = Object.values<KindOf>(declaredKinds).map(({ section, example, entry: { key, element } }) => {
+  const objects = [example, ...(typeof key === 'string' ? [{ ...example, [key]: `${example[key]}: on` }] : [])];
   return { section, objects: objects.filter((one) => element.safeParse(one).success) };
 });
 const own = ownSections();

@@ -1,7 +1,7 @@
 // The words of a message in one language.
 import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { messages, type TemplateKey } from '../../../server/contract/message-keys.ts';
-import { MessageTemplateInput, templateFaults } from '../../../server/contract/message-templates.ts';
+import { messageTemplates, templateFaults } from '../../../server/contract/message-templates.ts';
 import { type ConsoleAnswer, call, type OutputOf } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
@@ -122,7 +122,7 @@ function Form({
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const found = contractFaults(MessageTemplateInput, body);
+    const found = contractFaults(messageTemplates.input, body);
     for (const { path, message } of templateFaults({ templateKey, channel, ...words })) found.set(path, message);
     setFaults(found);
     save.reset();

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { messages, TemplateKey, templateFaults } from '../../../server/contract/message-templates.ts';
 import { builtInTemplate } from '../../../server/features/configuration/messaging/built-in-templates.ts';
@@ -41,6 +42,15 @@ describe.each(TRANSLATED_LANGUAGES)('messages in %s', (tag) => {
     expect(Object.keys(own.changes).sort()).toEqual(changes.map(([change]) => change).sort());
     expect(changes.filter(([change, words]) => Object(own.changes)[change] === words)).toEqual([]);
   });
+});
+
+test('each text is of a change or a button that the server names', () => {
+  const sources = globSync('server/**/*.ts')
+    .filter((file) => !file.endsWith('messaging/words.ts'))
+    .map((file) => readFileSync(file, 'utf8'));
+  const isNamed = (word: string) => sources.some((source) => source.includes(`'${word}'`));
+  const { changes, buttons } = english;
+  expect([...Object.keys(changes), ...Object.keys(buttons)].filter((word) => !isNamed(word))).toEqual([]);
 });
 
 test('how long something is good is said in the language, in its largest whole unit', () => {

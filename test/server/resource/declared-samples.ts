@@ -2,15 +2,33 @@
 // that no fresh realm has is given here; same-by-both-ways.test.ts makes those objects.
 import { separateWords } from '../../../server/contract/apart.ts';
 import { declaredKinds } from '../../../server/contract/declared-kinds.ts';
-import type { KindOf } from '../../../server/contract/kind.ts';
+import { type KindOf, writesOf } from '../../../server/contract/kind.ts';
 import { SAML_CERTIFICATE } from '../../support/saml.ts';
-import type { Sample } from './sample.ts';
+import { API, type Sample } from './sample.ts';
 
 /** Names of the roles that the row `t` holds in `table`. */
 const tiesOf = (table: string, owner: string, role: string) => `select array(
   select concat_ws('/', c.client_id, r.name) from ${table} h join role r on r.realm_id = h.realm_id and r.id = h.${role}
   left join client c on c.realm_id = r.realm_id and c.id = r.client
   where h.realm_id = t.realm_id and h.${owner} = t.id order by 1)`;
+
+/** A natural key of several fields, which the tests give as one text. */
+function byParts(parts: readonly string[]) {
+  const split = (natural: unknown) =>
+    Object.fromEntries(
+      String(natural)
+        .split('/')
+        .map((value, i) => [parts[i] ?? '', value]),
+    );
+  const body = ({ natural, ...fields }: Record<string, unknown>) => ({ ...split(natural), ...fields });
+  return {
+    key: 'natural',
+    column: `concat_ws('/', ${parts.map((part) => separateWords(part, '_')).join(', ')})`,
+    body,
+    at: (natural: string) => ({ realm: API, ...split(natural) }),
+    sectionOf: (objects: readonly object[]) => objects.map((object) => body({ ...object })),
+  };
+}
 
 type Own = Partial<Omit<Sample, 'section' | 'table' | 'key' | 'routes'>>;
 const ofRoles: Own = {
@@ -110,6 +128,11 @@ const own: Readonly<Record<string, Own>> = {
     needed: { config: { issuer: 'https://id.example.com' } },
     fields: { scopes: ['openid', 'email', 'openid'] },
   },
+  messageTemplates: {
+    keyOf: (name) => `otp-email/EMAIL/de-${name.split('-')[1]?.slice(0, 8)}`,
+    needed: { body: 'Der Code ist {{code}}' },
+  },
+  messagingProviders: { keyOf: () => 'EMAIL/smtp', needed: { config: { host: 'mail.example.com' } } },
   organizations: {
     links: `select array(select jsonb_build_array(d.name, d.verified) from organization_domain d
       where d.realm_id = t.realm_id and d.organization_id = t.id order by 1)`,
@@ -127,29 +150,26 @@ const own: Readonly<Record<string, Own>> = {
   workloadIdentity: { needed: { clientId: 'app' }, fields: { clientId: 'jobs' } },
 };
 
-export const declaredSamples: readonly Sample[] = Object.values<KindOf>(declaredKinds).map(
-  ({ section, table, ofClient, routes, needed, namedBy, entry }) => {
-    const { key, secrets, groups } = entry;
-    const fields = Object.entries(routes.put.example ?? {}).filter(([name]) => name !== key && !namedBy.includes(name));
-    const first = routes.create.example ?? {};
-    const there = Object.fromEntries(needed.map((field) => [field, first[field]]));
-    const { [section]: more = {} } = own;
-    return {
-      random: secrets,
-      ...(ofClient && {
-        ofClient,
-        random: ['client'],
-        keyOf: (name: string) => `app/${name}`,
-        sectionOf: (all: readonly object[]) => (groups ? [{ [groups.by]: 'app', [groups.list]: all }] : { app: all }),
-      }),
-      ...more,
-      section,
-      table,
-      key,
-      column: separateWords(key, '_'),
-      routes,
-      needed: { ...there, ...more.needed },
-      fields: { ...Object.fromEntries(fields), ...more.fields },
-    };
-  },
-);
+export const declaredSamples: readonly Sample[] = Object.values<KindOf>(declaredKinds).map((kind) => {
+  const { section, table, ofClient, routes, example, updateExample, needed, namedBy, entry } = kind;
+  const { key, secrets, groups } = entry;
+  const fields = Object.entries(updateExample).filter(([name]) => name !== key && !namedBy.includes(name));
+  const there = Object.fromEntries(needed.map((field) => [field, example[field]]));
+  const { [section]: more = {} } = own;
+  return {
+    random: secrets,
+    ...(ofClient && {
+      ofClient,
+      random: ['client'],
+      keyOf: (name: string) => `app/${name}`,
+      sectionOf: (all: readonly object[]) => (groups ? [{ [groups.by]: 'app', [groups.list]: all }] : { app: all }),
+    }),
+    ...(typeof key === 'string' ? { key, column: separateWords(key, '_') } : byParts(key)),
+    ...more,
+    section,
+    table,
+    routes: { list: routes.list, remove: routes.remove, ...writesOf(kind) },
+    needed: { ...there, ...more.needed },
+    fields: { ...Object.fromEntries(fields), ...more.fields },
+  };
+});

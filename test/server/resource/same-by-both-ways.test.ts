@@ -9,35 +9,15 @@ import {
 } from '../../../server/contract/authorization-service-routes.ts';
 import { createClient, listClients } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
-import { messageTemplateRoutes, putMessageTemplate } from '../../../server/contract/message-templates.ts';
-import { messagingProviderRoutes, putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { declaredSamples } from './declared-samples.ts';
-import type { Sample } from './sample.ts';
+import { API, type Sample } from './sample.ts';
 
-const [API, DOCUMENT] = ['by-api', 'by-document'];
+const DOCUMENT = 'by-document';
 
-/** What has a natural key of several fields, which a test gives in one. */
-function byParts(parts: readonly string[]) {
-  const column = `concat_ws('/', ${parts.map((part) => part.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)).join(', ')})`;
-  const split = (name: unknown) =>
-    Object.fromEntries(
-      String(name)
-        .split('/')
-        .map((value, i) => [parts[i] ?? '', value]),
-    );
-  const body = ({ natural, ...fields }: Record<string, unknown>) => ({ ...split(natural), ...fields });
-  return {
-    key: 'natural',
-    column,
-    body,
-    at: (name: string) => ({ realm: API, ...split(name) }),
-    sectionOf: (objects: readonly object[]) => objects.map((object) => body({ ...object })),
-  };
-}
 /** Of the client `app`, and of one that protects something, where the admin API is asked. */
 let appId = '';
 let guardedId = '';
@@ -68,31 +48,6 @@ const samples: readonly Sample[] = [
       policies: [{ name: 'ana', type: 'user', config: { users: ['bob', 'ana'] } }],
       permissions: [{ name: 'all', resourceType: 'album', decisionStrategy: 'consensus' }],
     },
-  },
-  {
-    ...byParts(['channel', 'driver']),
-    section: 'messagingProviders',
-    table: 'messaging_provider',
-    routes: { ...messagingProviderRoutes, create: putMessagingProvider, put: putMessagingProvider },
-    keyOf: () => 'EMAIL/smtp',
-    needed: { config: { host: 'mail.example.com' } },
-    fields: {
-      enabled: false,
-      fromAddress: 'no-reply@example.com',
-      fromName: 'Example',
-      config: { host: 'smtp.example.com', tls: 'tls' },
-      secret: 'the password',
-    },
-    random: ['secret'],
-  },
-  {
-    ...byParts(['templateKey', 'channel', 'locale']),
-    section: 'messageTemplates',
-    table: 'message_template',
-    routes: { ...messageTemplateRoutes, create: putMessageTemplate, put: putMessageTemplate },
-    keyOf: (name) => `otp-email/EMAIL/de-${name.split('-')[1]?.slice(0, 8)}`,
-    needed: { body: 'Der Code ist {{code}}' },
-    fields: { subject: 'Ihr Code', body: 'Ihr Code: {{code}}', html: true, enabled: false },
   },
 ];
 

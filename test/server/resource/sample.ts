@@ -1,6 +1,9 @@
 // What same-by-both-ways.test.ts needs to know of a kind.
 import type { Route } from '../../../server/contract/route.ts';
 
+/** The realm that the admin API changes. */
+export const API = 'by-api';
+
 export interface Sample {
   section: string;
   table: string;

@@ -11,17 +11,17 @@ import {
   FcmServiceAccount,
   sendsSecretBy,
 } from '../../../contract/message-drivers.ts';
-import { MessagingProvider, messagingProviderRoutes } from '../../../contract/messaging.ts';
+import { messagingProviders } from '../../../contract/messaging.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import { sealed } from '../../../resource/at-rest.ts';
+import { declaredResource, type ResourceDeps, sealedAs } from '../../../resource/declared.ts';
 import { issuesAt } from '../../../resource/items.ts';
 import type { Fields, Item, Saved } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 import { splitKey } from '../../../resource/table.ts';
 import { readersOf } from './readers.ts';
 
-export const providerSecret = (seal: Seal) => sealed(seal, 'messaging-provider');
+export const providerSecret = (seal: Seal) => sealed(seal, sealedAs(messagingProviders.kind));
 
 const MAX_CONFIG_BYTES = 32_768;
 
@@ -90,19 +90,10 @@ function parsedJson(text: string): unknown {
   }
 }
 
-export const createMessagingProviderResource = ({ seal, now }: { seal: Seal; now: () => Date }): Resource =>
-  resource(
+export const messagingProvidersResource = (deps: ResourceDeps) =>
+  declaredResource(
+    messagingProviders,
     {
-      section: 'messagingProviders',
-      wire: MessagingProvider,
-      routes: messagingProviderRoutes,
-      table: {
-        name: 'messaging_provider',
-        columns: { enabled: 'boolean', fromAddress: 'text', fromName: 'text', config: 'jsonb' },
-        secrets: { secret: providerSecret(seal) },
-        createdAt: true,
-      },
-      fresh: () => ({ enabled: true, fromAddress: null, fromName: null, config: {} }),
       check,
       warnings: async (_, __, objects) => objects.flatMap(unready),
       sentTo,
@@ -110,5 +101,5 @@ export const createMessagingProviderResource = ({ seal, now }: { seal: Seal; now
       // The configuration stays out of the audit log: it may hold addresses with keys in them.
       detail: ({ enabled, fromAddress }) => ({ enabled, fromAddress }),
     },
-    { now },
+    deps,
   );

@@ -1,17 +1,11 @@
 // The message template as a resource: the same by the admin API and in the realm document. Specification 2.6, 4.4.
 // Every realm has the built-in ones, in English; they can be edited but not deleted.
 import { Channel } from '../../../contract/message-drivers.ts';
-import {
-  MessageTemplate,
-  messages,
-  messageTemplateRoutes,
-  TemplateKey,
-  templateFaults,
-} from '../../../contract/message-templates.ts';
+import { messages, messageTemplates, TemplateKey, templateFaults } from '../../../contract/message-templates.ts';
 import type { FieldError } from '../../../contract/problem.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { joinPaths } from '../../../resource/items.ts';
 import type { Saved } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 import { splitKey } from '../../../resource/table.ts';
 import { builtInTemplate } from './built-in-templates.ts';
 import { placementFault } from './placement.ts';
@@ -31,16 +25,11 @@ const check = ({ key, fields: { subject, body, html } }: Saved): FieldError[] =>
     html: html === true,
   });
 
-export const createMessageTemplateResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const messageTemplatesResource = (deps: ResourceDeps) =>
+  declaredResource(
+    messageTemplates,
     {
-      section: 'messageTemplates',
-      wire: MessageTemplate,
-      routes: messageTemplateRoutes,
-      table: {
-        name: 'message_template',
-        columns: { subject: 'text', body: { type: 'text', name: 'content' }, enabled: 'boolean', html: 'boolean' },
-      },
+      table: { columns: { body: { type: 'text', name: 'content' } } },
       fresh: (_, key) => {
         const { templateKey, locale } = partsOf(key);
         return { ...builtInTemplate(templateKey, locale), enabled: true };
@@ -64,5 +53,5 @@ export const createMessageTemplateResource = ({ now }: { now: () => Date }): Res
       signsInAs: readersOf,
       detail: ({ enabled }) => ({ enabled }),
     },
-    { now },
+    deps,
   );
