@@ -122,7 +122,7 @@ type Fault<Given, Allowed> = { readonly [Field in Exclude<keyof Given, keyof All
 type Only<Given, Allowed> = Allowed & Fault<Given, Allowed>;
 type Name<Of> = keyof Of & string;
 
-/** What the compiler checks of a declaration: names of fields that it has, values that their schemas take. */
+/** The compiler’s checks of a declaration: it names its own fields, and gives them values that their schemas accept. */
 export type Checked<D extends Declaration> = Fault<D, Declaration> & {
   key: Name<D['fields']> | readonly Name<D['fields']>[];
   needed?: readonly Name<D['fields']>[];
