@@ -114,6 +114,6 @@ test('a plan has exactly the differences between the stored users and those of t
       }
       expect((await admin.apply(realm, { users }, { manager: 'm' })).inSync).toBe(true);
     }),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 6, endOnFailure: true },
   );
 });
