@@ -4,8 +4,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type Config, clusterOf } from '../config.ts';
 import { eventTypes } from '../contract/events.ts';
-import { createPasswords } from '../crypto/passwords.ts';
-import type { Argon2Parameters } from '../crypto/phc.ts';
+import { createPasswords, type Passwords } from '../crypto/passwords.ts';
 import { createSeal } from '../crypto/seal.ts';
 import { createTokenSeal } from '../crypto/token-seal.ts';
 import { batchedReadsOver } from '../db/batched-reads.ts';
@@ -41,8 +40,8 @@ export interface AppOptions {
   retryDelaysSeconds?: readonly number[];
   /** The source of realms' signing keys; absent: a generator. */
   generateKeyPair?: GenerateKeyPair;
-  /** The cost of a password's hash; absent: the usual one. */
-  passwordCost?: Argon2Parameters;
+  /** Hashes and checks passwords; absent: in threads of the server's own, at the usual cost. */
+  passwords?: Passwords;
   /** Looks up DNS records of domains; absent: by the system's DNS servers. */
   resolveTxt?: ResolveTxt;
   /** The time limit for an anonymous request's body, and for pauses in an administrator's; absent: the usual one. */
@@ -105,7 +104,7 @@ export function createInfrastructure(given: AppOptions) {
       cluster: clusterOf(config),
       log: (message) => log.info({ outbound: message }, 'an outbound request failed'),
     }),
-    passwords: createPasswords({ threads: config.SVC_PASSWORD_THREADS, parameters: given.passwordCost }),
+    passwords: given.passwords ?? createPasswords({ threads: config.SVC_PASSWORD_THREADS }),
     realmExists: names.exists,
     existingRealms: names.existing,
     /** Each part adds its caches of realms. */

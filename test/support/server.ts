@@ -6,6 +6,7 @@ import { type App, type AppOptions, buildApp } from '../../server/app.ts';
 import { type Config, parseConfig } from '../../server/config.ts';
 import type { Client } from '../../server/contract/client.ts';
 import { newId } from '../../server/crypto/ids.ts';
+import { createPasswords, type Passwords } from '../../server/crypto/passwords.ts';
 import { openPool } from '../../server/db/sql.ts';
 import { createLog } from '../../server/log.ts';
 import { createDatabase } from './database.ts';
@@ -15,8 +16,14 @@ import { signedIn } from './signed-in.ts';
 
 export const ADMIN_PASSWORD = 'correct-horse-battery-staple';
 export const MASTER_KEY = Buffer.alloc(32, 7);
-/** As little as argon2id can do: what a real one costs is no matter of most tests. */
-const CHEAP_PASSWORDS = { memory: 8, passes: 1, lanes: 1 };
+/**
+ * As little as argon2id can do: what a real one costs is no matter of most tests. All servers of the process have the same threads,
+ * since to start one takes a third as long as to start a server; a stopped server leaves them to the next.
+ */
+const cheapPasswords: Passwords = {
+  ...createPasswords({ parameters: { memory: 8, passes: 1, lanes: 1 } }),
+  stop: async () => {},
+};
 
 export interface TestServer {
   app: App;
@@ -34,7 +41,7 @@ export interface TestServer {
 /** Another process of the same server on its database, without jobs; its caller stops it. */
 export async function startReplica({ config, databaseUrl, pool }: TestServer): Promise<{ app: App; baseUrl: string }> {
   const log = pino({ level: config.SVC_LOG_LEVEL });
-  const options = { strict: true, now: () => new Date(), newId, passwordCost: CHEAP_PASSWORDS };
+  const options = { strict: true, now: () => new Date(), newId, passwords: cheapPasswords };
   const app = await buildApp({ config, pool, databaseUrl, masterKey: [MASTER_KEY], log, ...options });
   await app.start();
   return { app, baseUrl: await app.http.listen({ host: '127.0.0.1', port: 0 }) };
@@ -101,7 +108,7 @@ export async function startTestServer({
     strict: true,
     now,
     newId,
-    ...(!costly && { generateKeyPair: preparedKeyPair, passwordCost: CHEAP_PASSWORDS }),
+    ...(!costly && { generateKeyPair: preparedKeyPair, passwords: cheapPasswords }),
     ...(retryDelaysSeconds && { retryDelaysSeconds }),
     ...(resolveTxt && { resolveTxt }),
     ...(bodyMs !== undefined && { bodyMs }),
