@@ -39,19 +39,30 @@ const execute = promisify(execFile);
 
 /** The resources of one namespace, or of all. */
 export async function clusterResources(
-  { io, signal }: Pick<Cli, 'io' | 'signal'>,
-  { namespace, kubeContext, kubeconfig }: ClusterOptions,
+  cli: Pick<Cli, 'io' | 'signal'>,
+  options: ClusterOptions,
 ): Promise<ClusterResource[]> {
   const kinds = Object.values(plurals).map((plural) => `${plural}.${GROUP}`);
+  const { namespace } = options;
+  const where = namespace === undefined ? ['--all-namespaces'] : ['--namespace', namespace];
+  return Listed.parse(await kubectlJson(cli, options, ['get', kinds.join(','), ...where])).items.sort(inOrder);
+}
+
+/** The JSON that kubectl prints. @throws Refused with kubectl's reason and a next step */
+export async function kubectlJson(
+  { io, signal }: Pick<Cli, 'io' | 'signal'>,
+  { kubeContext, kubeconfig }: Omit<ClusterOptions, 'namespace'>,
+  command: readonly string[],
+): Promise<unknown> {
   const args = [
-    ...['get', kinds.join(','), '-o', 'json'],
-    ...(namespace === undefined ? ['--all-namespaces'] : ['--namespace', namespace]),
+    ...command,
+    ...['-o', 'json'],
     ...(kubeContext === undefined ? [] : ['--context', kubeContext]),
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
   ];
   try {
     const { stdout } = await execute('kubectl', args, { env: { ...io.env }, signal, maxBuffer: LARGEST });
-    return Listed.parse(JSON.parse(stdout)).items.sort(inOrder);
+    return JSON.parse(stdout);
   } catch (error) {
     if (signal.aborted) throw new Interrupted();
     const { code, stderr = '' } = Object(error);

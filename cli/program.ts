@@ -10,6 +10,7 @@ import { registerConfig } from './commands/config.ts';
 import { registerCrds } from './commands/crds.ts';
 import { registerDescribe } from './commands/describe.ts';
 import { registerDiff } from './commands/diff.ts';
+import { registerDoctor } from './commands/doctor.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerExport } from './commands/export.ts';
 import { registerFlow } from './commands/flow.ts';
@@ -26,6 +27,7 @@ import { registerRetry } from './commands/retry.ts';
 import { registerSearch } from './commands/search.ts';
 import { registerStatistics } from './commands/statistics.ts';
 import { registerStatus } from './commands/status.ts';
+import { registerSupportBundle } from './commands/support-bundle.ts';
 import { registerDisable, registerEnable } from './commands/switch.ts';
 import { registerSync } from './commands/sync.ts';
 import { registerValidate } from './commands/validate.ts';
@@ -70,6 +72,7 @@ const groups: [string, Register[]][] = [
       registerRetry,
     ],
   ],
+  ['The installation:', [registerDoctor, registerSupportBundle]],
   ['Everything else:', [registerApi, registerToken]],
   ['Setting up:', [registerCrds, registerCompletion]],
 ];

@@ -257,3 +257,28 @@ export const watched = (config: Config) => ({
     (file) => file !== undefined,
   ),
 });
+
+/** Settings whose value may be shown: they hold no address, name or secret. */
+const SHOWN = new Set(['SVC_LOG_LEVEL', 'SVC_SIEM_FORMAT', 'NODE_ENV']);
+
+/** The configuration for reports: numbers, switches and choices by their value, everything else as `(set)`. */
+export const shownSettings = (config: Config): Record<string, string | number | boolean> =>
+  Object.fromEntries(
+    Object.entries(Environment.shape).flatMap(([name]): [string, string | number | boolean][] => {
+      const value: unknown = Reflect.get(config, name);
+      if (typeof value === 'number' || typeof value === 'boolean') return [[name, value]];
+      if (typeof value === 'string' && SHOWN.has(name)) return [[name, value]];
+      const none = value === undefined || (Array.isArray(value) && value.length === 0);
+      return none ? [] : [[name, '(set)']];
+    }),
+  );
+
+/** What a report of the installation says of its set-up. */
+export const setUpOf = (config: Config, keys: number) => ({
+  baseUrl: config.baseUrl,
+  production: config.NODE_ENV === 'production',
+  embedded: config.DATABASE_URL === undefined,
+  trustsProxies: config.SVC_TRUST_PROXY !== undefined,
+  keys,
+  certificateFiles: watched(config).certificateFiles,
+});

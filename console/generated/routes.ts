@@ -9,6 +9,7 @@ import type * as claimsContract from '../../server/contract/claims.ts';
 import type * as clientScopesContract from '../../server/contract/client-scopes.ts';
 import type * as clientsContract from '../../server/contract/clients.ts';
 import type * as devicesContract from '../../server/contract/devices.ts';
+import type * as diagnosticsContract from '../../server/contract/diagnostics.ts';
 import type * as directorySyncsContract from '../../server/contract/directory-syncs.ts';
 import type * as enrolmentLinksContract from '../../server/contract/enrolment-links.ts';
 import type * as eventsContract from '../../server/contract/events.ts';
@@ -138,6 +139,7 @@ export const putAllowedResources = /* @__PURE__ */ light<typeof clientsContract.
 export const putClient = /* @__PURE__ */ light<typeof clientsContract.putClient>('PUT', '/admin/realms/:realm/clients/:id', 'clients:write', { reach: true });
 export const removeServiceAccountRoles = /* @__PURE__ */ light<typeof clientsContract.removeServiceAccountRoles>('DELETE', '/admin/realms/:realm/clients/:clientId/service-account/roles', 'clients:write');
 export const createEnrolmentToken = /* @__PURE__ */ light<typeof devicesContract.createEnrolmentToken>('POST', '/admin/realms/:realm/users/:userId/enrollment-tokens', 'users:write');
+export const getDiagnostics = /* @__PURE__ */ light<typeof diagnosticsContract.getDiagnostics>('GET', '/admin/diagnostics', null);
 export const getDirectorySync = /* @__PURE__ */ light<typeof directorySyncsContract.getDirectorySync>('GET', '/admin/realms/:realm/user-federation/:alias/syncs/:syncId', 'user-federation:read');
 export const listDirectorySyncs = /* @__PURE__ */ light<typeof directorySyncsContract.listDirectorySyncs>('GET', '/admin/realms/:realm/user-federation/:alias/syncs', 'user-federation:read');
 export const syncDirectory = /* @__PURE__ */ light<typeof directorySyncsContract.syncDirectory>('POST', '/admin/realms/:realm/user-federation/:alias/sync', 'user-federation:write');

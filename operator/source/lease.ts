@@ -68,7 +68,9 @@ export function clusterLease({ kubeconfig, namespace: given, name }: LeaseOption
       return current && recordOf(current.spec);
     },
     async create(record, signal) {
-      const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec: specOf(record) };
+      // by the label `realmctl doctor` finds it under any name
+      const metadata = { name, labels: { 'app.kubernetes.io/part-of': 'realmkeeper' } };
+      const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: specOf(record) };
       // 404 means that the namespace does not exist, which must be reported
       return written(api.call('POST', collection, { body, signal }), 409);
     },

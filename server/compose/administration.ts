@@ -2,6 +2,8 @@
 // with the first request for it (http/on-demand.ts). It decides nothing; the features have the rules. Specification 4.
 import { Resolver } from 'node:dns/promises';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { setUpOf, shownSettings } from '../config.ts';
+import { VERSION } from '../contract/version.ts';
 import { isReached } from '../domain/reach.ts';
 import { createReseal } from '../domain/reseal.ts';
 import { identityLinkRoutes } from '../features/authentication/brokering/admin-routes.ts';
@@ -35,6 +37,8 @@ import { createMay } from '../features/operations/admin-access/may.ts';
 import { adminLoginPages } from '../features/operations/admin-access/pages.ts';
 import { adminAccessRoutes } from '../features/operations/admin-access/routes.ts';
 import { type AdminSurface, guardAdmin } from '../features/operations/admin-access/surface.ts';
+import { diagnosticsRoutes } from '../features/operations/diagnostics/routes.ts';
+import { createDiagnostics } from '../features/operations/diagnostics/service.ts';
 import { eventRoutes } from '../features/operations/events/routes.ts';
 import { listRoutes } from '../features/operations/expiring/routes.ts';
 import { createLists } from '../features/operations/expiring/service.ts';
@@ -131,12 +135,24 @@ async function createConsole(
 /** Routes for the server, and for realms as a whole. */
 function mountServer(admin: FastifyInstance, deps: Operations): void {
   adminAccessRoutes(admin, { ...deps, signIn: deps.adminSignIn, grants: createAdminGrants(deps) });
-  const health = createRealmHealth({ ...deps, reseal: createReseal({ ...deps, columns: sealedColumns }) });
+  const reseal = createReseal({ ...deps, columns: sealedColumns });
+  const health = createRealmHealth({ ...deps, reseal });
   realmRoutes(admin, { ...deps, health, issuer: deps.settings.issuer });
   keyRoutes(admin, deps.keys);
   eventRoutes(admin, deps);
   holdRoutes(admin, deps.holds);
   monitoringAdminRoutes(admin, deps.monitoring);
+  const diagnose = createDiagnostics({
+    ...deps,
+    setUp: setUpOf(deps.config, deps.masterKey.length),
+    configuration: shownSettings(deps.config),
+    version: VERSION,
+    reseal,
+    lists: createLists(deps),
+    report: deps.monitoring.health.report,
+    status: deps.audit.status,
+  });
+  diagnosticsRoutes(admin, { ...deps, diagnose });
 }
 
 /** Routes for a realm's configuration. */

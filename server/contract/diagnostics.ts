@@ -51,7 +51,9 @@ export const Diagnostics = z
     node: z.string(),
     configuration: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-      .describe('Settings of the server’s environment. Of those that hold an address, a name or a secret only `(set)` is shown'),
+      .describe(
+        'Settings of the server’s environment. Of those that hold an address, a name or a secret only `(set)` is shown',
+      ),
     checks: z.array(Check),
   })
   .meta({ id: 'Diagnostics' });

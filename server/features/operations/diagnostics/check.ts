@@ -3,7 +3,7 @@ import type { Check, CheckSubject } from '../../../contract/diagnostics.ts';
 
 export type Result = Pick<Check, 'status' | 'message' | 'advice' | 'details'>;
 
-/** Returns the results that need attention, or one that all is well. Whatever it throws is a check that could not be made. */
+/** Returns the results that need attention, or one that all is well. If it throws, the check could not be made. */
 export interface Examination {
   subject: CheckSubject;
   run(): Promise<Result | readonly Result[]>;

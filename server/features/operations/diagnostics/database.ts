@@ -1,6 +1,6 @@
 // Checks of the database: its version, schema, extensions, connections, upkeep and replicas. Only what any role may read
 // is needed; PostgreSQL shows more to a member of pg_monitor.
-import { migrationsKnown } from '../../../db/migration-files.ts';
+import { readMigrations } from '../../../db/migration-files.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { count, type Examination, failure, ok, orWell, skipped, spanWords, warning } from './check.ts';
 
@@ -35,7 +35,7 @@ const version = async (sql: Sql) => {
 };
 
 const schema = async (sql: Sql) => {
-  const known = await migrationsKnown();
+  const known = await readMigrations();
   const rows = await sql<{ number: number; name: string }>`select number, name from schema_migration order by number`;
   const applied = new Set(rows.map(({ number }) => number));
   const missing = known.filter(({ number }) => !applied.has(number));
@@ -114,7 +114,10 @@ const transactions = async (sql: Sql) => {
     : warning(
         `${count(rows.length, 'transaction is', 'transactions are')} older than five minutes: dead rows can’t be removed meanwhile`,
         'Look whether each still works (pg_stat_activity). An import or a migration may; an idle one does not: select pg_terminate_backend(PID).',
-        rows.map(({ pid, application, state, seconds }) => `${pid} (${application || 'no name'}), ${state}, ${spanWords(seconds)}`),
+        rows.map(
+          ({ pid, application, state, seconds }) =>
+            `${pid} (${application || 'no name'}), ${state}, ${spanWords(seconds)}`,
+        ),
       );
 };
 
@@ -192,7 +195,13 @@ const replication = async (sql: Sql) => {
       ),
   ];
   if (standbys.length > 0 && !visible)
-    return orWell(found, skipped(`${count(standbys.length, 'standby', 'standbys')} are connected; their lag is not shown to this role`, MONITOR));
+    return orWell(
+      found,
+      skipped(
+        `${count(standbys.length, 'standby', 'standbys')} are connected; their lag is not shown to this role`,
+        MONITOR,
+      ),
+    );
   const words = standbys.map(({ name, sync }) => `${name} (${sync ?? 'unknown'})`);
   return orWell(
     found,

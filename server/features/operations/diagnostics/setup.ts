@@ -68,7 +68,10 @@ const health = async (report: () => Promise<HealthReport>) => {
   const down = Object.entries(components).flatMap(([name, { status }]) => (status === 'UP' ? [] : [name]));
   return down.length === 0
     ? ok('All components are up')
-    : failure(`Down: ${down.join(', ')}`, 'GET /actuator/health has the components; docs/troubleshooting.md says what each needs.');
+    : failure(
+        `Down: ${down.join(', ')}`,
+        'GET /actuator/health has the components; docs/troubleshooting.md says what each needs.',
+      );
 };
 
 const masterKey = async (keys: number, reseal: Reseal) => {
@@ -80,7 +83,7 @@ const masterKey = async (keys: number, reseal: Reseal) => {
       left.map(({ column, secrets }) => `${column}: ${secrets === 1000 ? '1,000 or more' : secrets}`),
     );
   return keys > 1
-    ? warning('The keyring holds older keys that seal nothing any more', 'Drop them from SVC_MASTER_KEY.')
+    ? ok('All secrets are sealed by the newest master key', 'Older keys seal nothing: drop them from SVC_MASTER_KEY.')
     : ok('All secrets are sealed by the newest master key');
 };
 
@@ -92,13 +95,20 @@ const certificates = async (files: readonly string[], now: () => Date) => {
       const ends = pems.map((pem) => new X509Certificate(pem).validToDate);
       const ended = ends.filter((end) => end <= at);
       const soon = ends.filter((end) => end > at && end.getTime() - at.getTime() < SOON_MS);
-      if (ended.length > 0) return failure(`${count(ended.length, 'certificate')} in ${file} ended`, 'Replace the file.');
+      if (ended.length > 0)
+        return failure(`${count(ended.length, 'certificate')} in ${file} ended`, 'Replace the file.');
       if (soon.length > 0)
-        return warning(`${count(soon.length, 'certificate ends', 'certificates end')} within 30 days, in ${file}`, 'Replace the file.');
+        return warning(
+          `${count(soon.length, 'certificate ends', 'certificates end')} within 30 days, in ${file}`,
+          'Replace the file.',
+        );
       return undefined;
     }),
   );
-  return orWell(found, ok(files.length === 0 ? 'No certificate file is configured' : 'No configured certificate ends within 30 days'));
+  return orWell(
+    found,
+    ok(files.length === 0 ? 'No certificate file is configured' : 'No configured certificate ends within 30 days'),
+  );
 };
 
 export const setUpChecks = ({
@@ -120,9 +130,7 @@ export const setUpChecks = ({
   {
     subject: 'master-key',
     run: async () =>
-      setUp.embedded
-        ? skipped('The key of the server’s own PostgreSQL is not rotated')
-        : masterKey(setUp.keys, reseal),
+      setUp.embedded ? skipped('The key of the server’s own PostgreSQL is not rotated') : masterKey(setUp.keys, reseal),
   },
   { subject: 'server-certificates', run: () => certificates(setUp.certificateFiles, now) },
 ];

@@ -21,7 +21,11 @@ const mail = async (sql: Sql) => {
           'Add a provider: realmctl create messaging-provider -r master, or in the console “Messages”.',
         ),
     ],
-    ok(without === 0 ? 'Every realm sends mail' : `${count(without, 'realm')} of ${realms} ${without === 1 ? 'has' : 'have'} no provider for mail`),
+    ok(
+      without === 0
+        ? 'Every realm sends mail'
+        : `${count(without, 'realm')} of ${realms} ${without === 1 ? 'has' : 'have'} no provider for mail`,
+    ),
   );
 };
 
@@ -37,10 +41,15 @@ const delivered = (
         warning(
           `Within a day, ${thing} were given up`,
           advice,
-          undelivered.map(({ name, dead, total }) => `${name}: ${dead.toLocaleString('en')} of ${total.toLocaleString('en')}`),
+          undelivered.map(
+            ({ name, dead, total }) => `${name}: ${dead.toLocaleString('en')} of ${total.toLocaleString('en')}`,
+          ),
         ),
       waits > LATE_SECONDS &&
-        warning(`The oldest of the ${thing} that wait is ${spanWords(waits)} old`, 'What fails is tried again later; if nothing fails, look at the jobs below.'),
+        warning(
+          `The oldest of the ${thing} that wait is ${spanWords(waits)} old`,
+          'What fails is tried again later; if nothing fails, look at the jobs below.',
+        ),
     ],
     ok(`Within a day, no ${thing} were given up`),
   );
@@ -81,7 +90,10 @@ const forwarding = async (status: () => Promise<AuditConfig['forwarding']>, now:
           'GET /admin/audit/config has the receiver’s last error; docs/audit.md says what it means.',
         ),
       cut > 0 &&
-        warning(`${count(cut, 'event was', 'events were')} refused by ${target} and sent without data`, 'docs/audit.md: “Forwarding”.'),
+        warning(
+          `${count(cut, 'event was', 'events were')} refused by ${target} and sent without data`,
+          'docs/audit.md: “Forwarding”.',
+        ),
     ],
     ok(`The audit log is forwarded to ${target}`),
   );
@@ -93,7 +105,7 @@ const directories = async (sql: Sql) => {
     ? ok('No directory failed in its last synchronization')
     : warning(
         `The last synchronization of ${count(rows.length, 'directory', 'directories')} failed`,
-        'The directory’s page and realmctl get directory-syncs have the reason. Try: realmctl sync DIRECTORY -r REALM.',
+        'The directory’s page has the reason. Try: realmctl sync DIRECTORY -r REALM.',
         rows.map(({ name }) => name),
       );
 };
@@ -143,7 +155,8 @@ export function workChecks({
       run: async () =>
         delivered('messages', await store.messages(sql, aDayAgo()), {
           now: now(),
-          advice: 'Test the provider on its page. Then realmctl retry messages -r REALM sends them again.',
+          advice:
+            'Test the provider on its page. realmctl get messages --status dead -r REALM has the reasons; realmctl retry message ID sends one again.',
         }),
     },
     {
@@ -151,7 +164,8 @@ export function workChecks({
       run: async () =>
         delivered('deliveries', await store.deliveries(sql, aDayAgo()), {
           now: now(),
-          advice: 'The webhook’s page has the answers. Then realmctl retry deliveries -r REALM sends them again.',
+          advice:
+            'realmctl get deliveries --status dead -r REALM has the answers; realmctl retry delivery WEBHOOK ID sends one again.',
         }),
     },
     { subject: 'jobs', run: () => jobs(sql) },

@@ -21,6 +21,9 @@ export const readsOf: Record<ExpiringKind, Permission> = {
   'agent-review': 'agents:read',
 };
 
+/** What an application stops working without. */
+const REPLACED: readonly ExpiringKind[] = ['client-secret', 'key-certificate', 'saml-client-certificate', 'scim-token'];
+
 const words: Record<ExpiringKind, (name: string) => string> = {
   'client-secret': (name) => `The former secret of the client ${name}, which a newer one replaces`,
   'key-certificate': (name) => `The certificate of the signing key ${name}`,
@@ -43,35 +46,48 @@ function endOf({ certificate }: store.CertificateRow): Date | undefined {
 }
 
 export function createLists({ sql, now }: { sql: Sql; now: () => Date }) {
+  async function soonest(
+    realm: string | null,
+    kinds: readonly ExpiringKind[],
+    { days, limit }: { days: number; limit: number },
+  ): Promise<(ExpiringThing & { realm: string })[]> {
+    const at = now();
+    const until = new Date(at.getTime() + days * DAY_MS);
+    const [dated, certificates] = await Promise.all([
+      store.endsOf(sql, realm, kinds.filter(store.isDated), { now: at, until, limit }),
+      store.certificatesOf(sql, realm, kinds),
+    ]);
+    const ending = certificates.flatMap((row) => {
+      const end = endOf(row);
+      return end && end <= until ? [{ ...row, at: end }] : [];
+    });
+    return [...dated, ...ending]
+      .sort((a, b) => a.at.getTime() - b.at.getTime())
+      .slice(0, limit)
+      .map(({ realm: of, kind, id, name, at: end }) => ({
+        realm: of,
+        kind,
+        id,
+        name,
+        expiresAt: end.getTime(),
+        expired: end <= at,
+        message: words[kind](name),
+      }));
+  }
+
   return {
     /** The soonest first. */
     async expiring(
       realm: string,
       kinds: readonly ExpiringKind[],
-      { days, limit }: { days: number; limit: number },
+      page: { days: number; limit: number },
     ): Promise<ExpiringThing[]> {
-      const at = now();
-      const until = new Date(at.getTime() + days * DAY_MS);
-      const [dated, certificates] = await Promise.all([
-        store.endsOf(sql, realm, kinds.filter(store.isDated), { now: at, until, limit }),
-        store.certificatesOf(sql, realm, kinds),
-      ]);
-      const ending = certificates.flatMap((row) => {
-        const end = endOf(row);
-        return end && end <= until ? [{ ...row, at: end }] : [];
-      });
-      return [...dated, ...ending]
-        .sort((a, b) => a.at.getTime() - b.at.getTime())
-        .slice(0, limit)
-        .map(({ kind, id, name, at: end }) => ({
-          kind,
-          id,
-          name,
-          expiresAt: end.getTime(),
-          expired: end <= at,
-          message: words[kind](name),
-        }));
+      const found = await soonest(realm, kinds, page);
+      return found.map(({ realm: _, ...thing }) => thing);
     },
+
+    /** Of all realms: what an administrator must replace. Invitations and reviews are each realm's own matter. */
+    expiringAnywhere: (page: { days: number; limit: number }) => soonest(null, REPLACED, page),
 
     async unusedClients(
       realm: string,

@@ -4,6 +4,7 @@ import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { clientReached, type Reach } from '../../../domain/reach.ts';
 
 export interface EndRow {
+  realm: string;
   kind: DatedKind;
   id: string;
   name: string;
@@ -47,23 +48,27 @@ const sources = {
 export type DatedKind = keyof typeof sources;
 export const isDated = (kind: string): kind is DatedKind => Object.hasOwn(sources, kind);
 
+/** null: all realms. */
+const within = (realm: string | null) => (realm === null ? fragment`true` : fragment`t.realm_id = ${realm}`);
+
 /** What ends until then: of each kind the soonest ones, at most `limit`. */
 export async function endsOf(
   sql: Sql,
-  realm: string,
+  realm: string | null,
   kinds: readonly DatedKind[],
   { now, until, limit }: { now: Date; until: Date; limit: number },
 ): Promise<EndRow[]> {
   const [first, ...rest] = kinds.map((kind) => {
     const { from, at, name, and = () => fragment`true` }: Source = sources[kind];
-    return fragment`(select ${kind}::text as kind, t.id, ${name} as name, ${at} as at from ${from} t
-      where t.realm_id = ${realm} and ${at} <= ${until} and ${and(now)} order by ${at} limit ${limit})`;
+    return fragment`(select t.realm_id as realm, ${kind}::text as kind, t.id, ${name} as name, ${at} as at from ${from} t
+      where ${within(realm)} and ${at} <= ${until} and ${and(now)} order by ${at} limit ${limit})`;
   });
   if (!first) return [];
   return sql<EndRow>`${rest.reduce((all, one) => fragment`${all} union all ${one}`, first)}`;
 }
 
 export interface CertificateRow {
+  realm: string;
   kind: 'key-certificate' | 'saml-client-certificate';
   id: string;
   name: string;
@@ -74,13 +79,14 @@ export interface CertificateRow {
 const MOST_CERTIFICATES = 5000;
 
 /** The certificates of these kinds. SQL can't read when they end. */
-export const certificatesOf = (sql: Sql, realm: string, kinds: readonly string[]) => sql<CertificateRow>`
-  select 'key-certificate' as kind, key_id as id, key_id::text as name, certificate from realm_key
-  where 'key-certificate' = any(${kinds}::text[]) and realm_id = ${realm} and certificate is not null and rotated_at is null
+export const certificatesOf = (sql: Sql, realm: string | null, kinds: readonly string[]) => sql<CertificateRow>`
+  (select t.realm_id as realm, 'key-certificate' as kind, t.key_id as id, t.key_id::text as name, t.certificate from realm_key t
+  where 'key-certificate' = any(${kinds}::text[]) and ${within(realm)} and t.certificate is not null and t.rotated_at is null
+  limit ${MOST_CERTIFICATES})
   union all
-  (select 'saml-client-certificate', t.id, t.entity_id, c.certificate from saml_client t
+  (select t.realm_id, 'saml-client-certificate', t.id, t.entity_id, c.certificate from saml_client t
   cross join lateral unnest(t.signing_certificates || t.encryption_certificate) as c (certificate)
-  where 'saml-client-certificate' = any(${kinds}::text[]) and t.realm_id = ${realm} and c.certificate is not null
+  where 'saml-client-certificate' = any(${kinds}::text[]) and ${within(realm)} and c.certificate is not null
   limit ${MOST_CERTIFICATES})`;
 
 export interface UnusedRow {

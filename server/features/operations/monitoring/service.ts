@@ -51,6 +51,8 @@ export function createMonitoring({
   }
 
   return {
+    require,
+
     health: createHealth(components, { draining: () => draining }),
 
     /** Turns readiness off; running requests are finished. */
