@@ -121,6 +121,19 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
       }
     },
   });
+  new Gauge({
+    name: 'svc_operator_drift_age_seconds',
+    help: 'How long the longest of the reported differences has stood',
+    registers,
+    collect() {
+      const since = resources().flatMap(({ status }) =>
+        (status.conditions ?? []).flatMap((c) =>
+          c.type === 'Drifted' && c.status === 'True' ? [Date.parse(c.lastTransitionTime)] : [],
+        ),
+      );
+      this.set(since.length === 0 ? 0 : Math.max(0, Date.now() - Math.min(...since)) / 1000);
+    },
+  });
 
   new Gauge({
     name: 'svc_operator_held',

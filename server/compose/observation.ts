@@ -7,6 +7,7 @@ import { createMetrics } from '../events/metrics.ts';
 import { components } from '../features/operations/monitoring/components.ts';
 import { createMonitoring } from '../features/operations/monitoring/service.ts';
 import { createCounting } from '../features/operations/statistics/counting.ts';
+import { dueJobs } from '../jobs/due.ts';
 import { createAudit } from './audit.ts';
 import type { Infrastructure } from './infrastructure.ts';
 
@@ -20,6 +21,7 @@ export function createObservation(below: Infrastructure) {
     realmExists,
     existing: existingRealms,
     forwarding: audit.status,
+    dueJobs: () => dueJobs(sql),
   });
   bus.on(metrics.count);
   const denied = createDenials({ transact, realmExists });

@@ -17,6 +17,8 @@ export interface MetricsDeps {
   existing(realms: readonly string[]): Promise<Set<string>>;
   /** How far the audit log is forwarded; every server reports the same. */
   forwarding?(): Promise<Forwarded>;
+  /** How long each job of the queue has been due; every server reports the same. */
+  dueJobs?(): Promise<readonly { name: string; seconds: number }[]>;
   /** false in tests: Node's own figures need observers that outlive the registry. */
   processMetrics?: boolean;
 }
@@ -39,7 +41,14 @@ const MESSAGES: Partial<Record<EventType, 'dead' | 'suppressed'>> = {
   MESSAGE_SUPPRESSED: 'suppressed',
 };
 
-export function createMetrics({ histogram, realmExists, existing, forwarding, processMetrics = true }: MetricsDeps) {
+export function createMetrics({
+  histogram,
+  realmExists,
+  existing,
+  forwarding,
+  dueJobs,
+  processMetrics = true,
+}: MetricsDeps) {
   const registry = new Registry();
   const registers = [registry];
   if (processMetrics) {
@@ -92,6 +101,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
   const request = createRequestMetric(registry, { histogram });
 
   if (forwarding) forwardingGauges(registry, forwarding);
+  if (dueJobs) jobGauge(registry, dueJobs);
 
   /** Realms that have series. */
   const known = new Set<string>();
@@ -183,6 +193,21 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
   };
 }
 export type Metrics = ReturnType<typeof createMetrics>;
+
+function jobGauge(registry: Registry, dueJobs: NonNullable<MetricsDeps['dueJobs']>): void {
+  new Gauge({
+    name: 'svc_job_due_seconds',
+    help: 'How long the job of the queue that is due longest has waited for a server: deliveries, messages, synchronizations',
+    labelNames: ['job'],
+    registers: [registry],
+    async collect() {
+      const found = await dueJobs().catch(() => undefined);
+      if (!found) return;
+      this.reset();
+      for (const { name, seconds } of found) this.set({ job: name }, seconds);
+    },
+  });
+}
 
 function forwardingGauges(registry: Registry, forwarding: () => Promise<Forwarded>): void {
   let asked: Promise<Forwarded | undefined> | undefined;

@@ -1,9 +1,11 @@
 // Alerts and dashboards ask for what the programs really export, and each alert can be read and turned off.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createOperatorMetrics } from '../../operator/metrics.ts';
+import { FEW_BUCKETS } from '../../server/http/request-metric.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { chart, helmAssets, render } from './helm.ts';
 
@@ -16,7 +18,19 @@ const Rule = z.object({
   labels: z.object({ severity: z.enum(['critical', 'warning', 'info']) }),
   annotations: z.object({ summary: z.string().min(1), description: z.string().min(1) }),
 });
-const Rules = z.object({ spec: z.object({ groups: z.tuple([z.object({ rules: z.array(Rule) })]) }) });
+const Recording = z.object({
+  record: z.string().regex(/^realmkeeper:(errors|slow):ratio_rate\w+$/),
+  expr: z.string(),
+  labels: z.object({ namespace: z.literal('identity'), service: z.string() }),
+});
+const Rules = z.object({
+  spec: z.object({
+    groups: z.tuple([
+      z.object({ name: z.literal('realmkeeper-objectives'), rules: z.array(Recording) }),
+      z.object({ name: z.literal('realmkeeper'), rules: z.array(Rule) }),
+    ]),
+  }),
+});
 const Dashboard = z.object({
   title: z.string(),
   panels: z.array(z.object({ id: z.number(), title: z.string(), targets: z.array(z.object({ expr: z.string() })) })),
@@ -26,10 +40,17 @@ const Dashboard = z.object({
 const metricsIn = (expr: string): string[] =>
   expr.replaceAll(/\{[^}]*\}|"[^"]*"/g, ' ').match(/\b(?:svc|http_server|process|nodejs)_\w+/g) ?? [];
 
-async function rulesOf(args: string[]): Promise<z.output<typeof Rule>[]> {
-  const object = (await render([...enabled, ...args])).find(({ kind }) => kind === 'PrometheusRule');
-  return Rules.parse(object).spec.groups[0].rules;
+function isPromql(expr: string): boolean {
+  let faults = 0;
+  parser.parse(expr).iterate({ enter: ({ type }) => void (type.isError && faults++) });
+  return faults === 0;
 }
+
+async function groupsOf(args: string[]): Promise<z.output<typeof Rules>['spec']['groups']> {
+  const object = (await render([...enabled, ...args])).find(({ kind }) => kind === 'PrometheusRule');
+  return Rules.parse(object).spec.groups;
+}
+const rulesOf = async (args: string[]): Promise<z.output<typeof Rule>[]> => (await groupsOf(args))[1].rules;
 
 describe.skipIf(!assets.found)('monitoring', () => {
   let server: TestServer;
@@ -80,6 +101,39 @@ describe.skipIf(!assets.found)('monitoring', () => {
     const shown = readFileSync(path.join(chart, 'dashboards/operator.json'), 'utf8');
     const missing = [...exported].filter((name) => name.startsWith('svc_operator_') && name.endsWith('_total'));
     expect(missing.filter((name) => !shown.includes(name))).toEqual([]);
+  });
+
+  test('each series that an alert of an objective reads is recorded, from exported metrics and existing buckets', async () => {
+    const [{ rules: recorded }, { rules }] = await groupsOf(['--set', 'monitoring.rules.objectives.tokenSeconds=0.05']);
+    const names = new Set(recorded.map(({ record }) => record));
+    const read = rules.flatMap(({ expr }) => expr.match(/realmkeeper:\w+:\w+/g) ?? []);
+    expect(read.length).toBeGreaterThanOrEqual(8);
+    expect(read.filter((name) => !names.has(name))).toEqual([]);
+    expect(recorded.flatMap(({ expr }) => metricsIn(expr)).filter((name) => !exported.has(name))).toEqual([]);
+    const bounds = recorded.flatMap(({ expr }) => [...expr.matchAll(/le="([^"]+)"/g)].map(([, le]) => Number(le)));
+    expect([...new Set(bounds)].sort()).toEqual([0.05, 1]);
+    expect(bounds.filter((le) => !FEW_BUCKETS.includes(le))).toEqual([]);
+  });
+
+  test('every expression of rules and dashboards is PromQL', async () => {
+    const [{ rules: recorded }, { rules }] = await groupsOf([]);
+    const files = readdirSync(path.join(chart, 'dashboards'));
+    const shown = files.flatMap((file) =>
+      Dashboard.parse(JSON.parse(readFileSync(path.join(chart, 'dashboards', file), 'utf8'))).panels.flatMap(
+        ({ targets }) => targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')),
+      ),
+    );
+    const all = [...[...recorded, ...rules].map(({ expr }) => expr), ...shown];
+    expect(all.length).toBeGreaterThan(40);
+    expect(all.filter((expr) => !isPromql(expr))).toEqual([]);
+    expect(isPromql('sum by (a (rate(x[5m])')).toBe(false);
+  });
+
+  test('a budget burns at 14.4 times and 6 times the objective', async () => {
+    const rules = await rulesOf(['--set', 'monitoring.rules.objectives.availability=99.5']);
+    const fast = rules.find(({ alert }) => alert === 'RealmkeeperErrorBudgetBurnsFast');
+    const bounds = [...(fast?.expr ?? '').matchAll(/> ([\d.e-]+)/g)].map(([, bound]) => Number(bound));
+    expect(bounds.map((bound) => bound.toFixed(4))).toEqual(['0.0720', '0.0720']);
   });
 
   test('an alert can be turned off, and those of an operator that is elsewhere are not there', async () => {
