@@ -5,21 +5,26 @@ import { createDpopNonces } from '../crypto/dpop-nonce.ts';
 import { createDpop } from '../domain/dpop.ts';
 import { createSubjects } from '../domain/subjects.ts';
 import { createClientActivity } from '../features/configuration/clients/activity.ts';
+import { createClientKeys } from '../features/configuration/clients/keys.ts';
 import { createClientViews } from '../features/configuration/clients/view.ts';
+import { createEncryption } from '../features/configuration/issued-tokens/encryption.ts';
 import { createMint } from '../features/configuration/issued-tokens/mint.ts';
 import { createTokens } from '../features/configuration/issued-tokens/service.ts';
 import { createKeys } from '../features/configuration/keys/service.ts';
 import { createSettings } from '../features/configuration/settings/service.ts';
+import { createRemoteDocuments } from '../http/remote-documents.ts';
 import type { Observed } from './observation.ts';
 
 export function createConfiguration(below: Observed) {
-  const { masterKey, caches, now } = below;
-  const settings = createSettings(below);
+  const { masterKey, caches, outbound, now } = below;
   const keys = createKeys({ ...below, generate: below.generateKeyPair });
+  const settings = createSettings({ ...below, keys });
   const subjects = createSubjects({ ...below, settings });
   const dpop = createDpop({ ...below, nonces: createDpopNonces({ keyring: masterKey, now }) });
   const clients = createClientViews(below);
   const tokens = createTokens({ ...below, keys, settings, clients, dpop });
+  const withKeys = createClientKeys(createRemoteDocuments({ outbound, now }));
+  const encrypted = createEncryption(withKeys);
   caches.push(settings, keys, subjects, clients);
   return {
     settings,
@@ -34,7 +39,9 @@ export function createConfiguration(below: Observed) {
     clients,
     clientActivity: createClientActivity(below),
     tokens,
-    mint: createMint({ ...below, tokens, subjects, settings }),
+    withKeys,
+    encrypted,
+    mint: createMint({ ...below, tokens, encrypted, subjects, settings }),
   };
 }
 export type Configuration = Observed & ReturnType<typeof createConfiguration>;

@@ -8,7 +8,6 @@ import { createEventBatch } from '../events/batch.ts';
 import { createRefusals } from '../events/refusals.ts';
 import { createAssertions } from '../features/protocol/client-authentication/assertion.ts';
 import { auditedAuthentication } from '../features/protocol/client-authentication/audited.ts';
-import { createClientKeys } from '../features/protocol/client-authentication/client-keys.ts';
 import { createClientAuthentication } from '../features/protocol/client-authentication/service.ts';
 import { adminResourceRoute, discoveryRoutes, readyDocuments } from '../features/protocol/discovery/routes.ts';
 import { createDiscovery } from '../features/protocol/discovery/service.ts';
@@ -33,7 +32,6 @@ import { byAssertion, workloadGrant } from '../features/protocol/workload-identi
 import { createIssuerKeys } from '../features/protocol/workload-identity/issuer-keys.ts';
 import { createCors } from '../http/cors.ts';
 import { guardProtocol } from '../http/oauth.ts';
-import { createRemoteDocuments } from '../http/remote-documents.ts';
 import type { Configuration } from './configuration.ts';
 import type { Rest } from './jobs.ts';
 
@@ -46,8 +44,7 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   });
   const refusals = createRefusals({ record: batch.record, now });
   const families = createFamilies({ now });
-  const withKeys = createClientKeys(createRemoteDocuments({ outbound, now }));
-  const assertions = createAssertions({ ...below, withKeys });
+  const assertions = createAssertions(below);
   const clientAuthentication = createClientAuthentication({ ...below, assertions });
   /** Counts by address and realm. */
   const exchanges = createRateLimit({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
@@ -82,7 +79,6 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   return {
     batch,
     refusals,
-    withKeys,
     clientAuthentication,
     audited,
     exchanges,

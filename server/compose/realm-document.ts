@@ -23,12 +23,12 @@ import { createUserTransfer } from '../features/people/users/transfer.ts';
 import type { RealmPart } from '../resource/part.ts';
 import type { Operations } from './operations.ts';
 
-export type RealmDocumentDeps = Pick<Operations, 'baseUrl' | 'registry' | 'resources' | 'newId'>;
+export type RealmDocumentDeps = Pick<Operations, 'baseUrl' | 'keys' | 'registry' | 'resources' | 'newId'>;
 
 /** The part of each section, in the table's order: objects come after those that they name. */
-export function createParts({ baseUrl, registry, resources, newId }: RealmDocumentDeps): RealmPart[] {
+export function createParts({ baseUrl, keys, registry, resources, newId }: RealmDocumentDeps): RealmPart[] {
   const parts: Record<Exclude<PresentKey, 'users'>, RealmPart> = {
-    realm: createSettingsPart({ baseUrl }),
+    realm: createSettingsPart({ baseUrl, keys }),
     resourceIndicators: createResourceIndicatorsPart({ baseUrl }),
     flows: createFlowsPart({ registry, newId }),
     serviceAccountRoles: serviceAccountRolesPart,

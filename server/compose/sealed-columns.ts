@@ -9,6 +9,7 @@ import { otpContext } from '../crypto/otp.ts';
 import type { SealedColumn } from '../domain/reseal.ts';
 import { saltContext } from '../domain/subjects.ts';
 import { chainContext } from '../events/block.ts';
+import { contextOf as encryptionKeyContext } from '../features/configuration/keys/encryption-keys.ts';
 import { contextOf as keyContext } from '../features/configuration/keys/seed.ts';
 import { contextOf as tokenContext, digestOf as tokenDigest } from '../features/configuration/messaging/push-tokens.ts';
 import { contentContext } from '../features/configuration/messaging/send.ts';
@@ -28,6 +29,12 @@ export const sealedColumns: readonly SealedColumn[] = [
     key: 'key_id',
     column: 'private_key',
     context: ({ realm, key }) => keyContext(realm, key),
+  },
+  {
+    table: 'realm_encryption_key',
+    key: 'key_id',
+    column: 'private_key',
+    context: ({ realm, key }) => encryptionKeyContext(realm, key),
   },
   { table: 'realm', key: null, column: 'subject_salt', context: ({ realm }) => saltContext(realm) },
   { table: 'event_chain', key: null, column: 'key', context: ({ realm }) => chainContext(realm) },

@@ -1,4 +1,4 @@
-// The algorithms for signing JWTs: only asymmetric ones (RFC 8725 §3.1).
+// The algorithms for signing and encrypting JWTs: only asymmetric ones (RFC 8725 §3.1).
 import { z } from 'zod';
 
 /** What realms sign. */
@@ -21,4 +21,27 @@ export const ClientAlgorithm = z.enum([
   'EdDSA',
   'Ed25519',
 ]);
+export type ClientAlgorithm = z.infer<typeof ClientAlgorithm>;
 export const clientAlgorithms: readonly string[] = ClientAlgorithm.options;
+
+/** How the key of a JWE is encrypted for a client's public key. RSA1_5 is left out (RFC 8725 §3.2). */
+export const KeyEncryptionAlgorithm = z.enum([
+  'RSA-OAEP',
+  'RSA-OAEP-256',
+  'ECDH-ES',
+  'ECDH-ES+A128KW',
+  'ECDH-ES+A256KW',
+]);
+export type KeyEncryptionAlgorithm = z.infer<typeof KeyEncryptionAlgorithm>;
+/** How the content of a JWE is encrypted. */
+export const ContentEncryption = z.enum(['A128CBC-HS256', 'A256CBC-HS512', 'A128GCM', 'A256GCM']);
+export type ContentEncryption = z.infer<typeof ContentEncryption>;
+/** OpenID Connect Dynamic Client Registration §2. */
+export const DEFAULT_CONTENT_ENCRYPTION = 'A128CBC-HS256' satisfies ContentEncryption;
+
+/** How clients encrypt for a realm: by a realm key of this algorithm, which signs nothing. */
+export const RealmEncryption = z.enum(['RSA-OAEP-256']);
+export type RealmEncryption = z.infer<typeof RealmEncryption>;
+/** What a realm key is for. */
+export const KeyAlgorithm = z.enum([...SigningAlgorithm.options, ...RealmEncryption.options]);
+export type KeyAlgorithm = z.infer<typeof KeyAlgorithm>;

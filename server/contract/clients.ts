@@ -1,13 +1,14 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 
 import { z } from 'zod';
-import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
 import { clientForm } from './client-form.ts';
+import { encryptionFields, signingFields } from './client-jwts.ts';
 import { DAY_SECONDS } from './durations.ts';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { anyObject, ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { route } from './route.ts';
+import { SecurityProfile } from './security-profiles.ts';
 import { AssertionAudience, ResourceIndicator } from './settings.ts';
 
 export const TokenEndpointAuthMethod = z.enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']);
@@ -70,6 +71,9 @@ export const clientFields = {
   clientAssertionAudience: AssertionAudience.nullable().describe(
     'The `aud` of its assertions (private_key_jwt). issuer: the issuer alone (RFC 7523bis); endpoints, for libraries that follow OpenID Connect Core §9: also the address of an endpoint, or a list that holds one of these; null: as the realm says',
   ),
+  profile: SecurityProfile.nullable().describe(
+    'The security profile that it is held to, which sets what it demands and refuses what contradicts it: FAPI 2.0 Security Profile or Message Signing; null: the realm’s. Of the two the stricter one counts',
+  ),
   redirectUris: z
     .array(RedirectUri)
     .max(200)
@@ -98,28 +102,26 @@ export const clientFields = {
   requireSignedRequestObject: z
     .boolean()
     .describe('true: its authorization requests have to come as a JWT that it signed (RFC 9101), pushed or not'),
-  requestObjectSigningAlg: ClientAlgorithm.nullable().describe(
-    'The one algorithm by which it signs them; null: any of those that discovery names',
-  ),
   requestUris: z
     .array(HttpUrl)
     .max(50)
     .describe(
       'Where it keeps requests that it signed, for the parameter request_uri: exact, but for a fragment; https',
     ),
-  idTokenSignedResponseAlg: SigningAlgorithm.nullable().describe(
-    'By which algorithm its ID tokens and logout tokens are signed; null: RS256',
-  ),
-  accessTokenSignedResponseAlg: SigningAlgorithm.nullable().describe(
-    'By which algorithm its access tokens are signed; whoever checks them must know it; null: RS256',
-  ),
-  userinfoSignedResponseAlg: SigningAlgorithm.nullable().describe(
-    'By which algorithm it gets userinfo as a signed JWT; null: as JSON',
-  ),
+  ...signingFields,
+  ...encryptionFields,
   flowOverride: name(255).nullable().describe('Alias of the flow used instead of the realm’s'),
   accessTokenTtlSeconds: seconds.nullable().describe('Lifetime of its access tokens; null: the realm’s'),
   refreshTokenTtlSeconds: seconds.nullable().describe('Lifetime of its refresh tokens; null: the realm’s'),
-  jwks: anyObject().nullable().describe('JWK Set of its public keys: for private_key_jwt and request objects'),
+  reuseRefreshTokens: z
+    .boolean()
+    .nullable()
+    .describe(
+      'true: its refresh tokens stay the same; false: they rotate, and reuse ends the grant; null: as the realm says',
+    ),
+  jwks: anyObject()
+    .nullable()
+    .describe('JWK Set of its public keys: for private_key_jwt, request objects and what is encrypted for it'),
   jwksUri: HttpUrl.nullable().describe('Where its JWK Set is'),
   allowedResources: z
     .array(ResourceIndicator)
@@ -198,6 +200,12 @@ export const clients = kind({
     serviceAccountRoles: z.array(z.string()).describe('Realm roles of the service account'),
     secretSet: z.boolean(),
     previousSecretExpiresAt,
+    effectiveProfile: SecurityProfile.nullable().describe(
+      'The security profile that counts for it: the stricter one of its own and the realm’s',
+    ),
+    profileLacks: z
+      .array(z.string())
+      .describe('What it lacks of that profile: until it has all, it is refused everywhere'),
     createdAt: EpochMs,
   },
   inDocument: { secret: ClientSecret },
@@ -221,11 +229,21 @@ export const clients = kind({
   cli: {
     help: 'applications and service accounts',
     shown: ['tokenEndpointAuthMethod', 'grantTypes', 'enabled', 'name'],
-    wide: ['secretSet', 'flowOverride', 'defaultClientScopes', 'redirectUris', 'createdAt'],
+    wide: [
+      'secretSet',
+      'effectiveProfile',
+      'profileLacks',
+      'flowOverride',
+      'defaultClientScopes',
+      'redirectUris',
+      'createdAt',
+    ],
     heads: {
       tokenEndpointAuthMethod: 'AUTHENTICATES BY',
       grantTypes: 'GRANTS',
       secretSet: 'SECRET',
+      effectiveProfile: 'PROFILE',
+      profileLacks: 'LACKS',
       flowOverride: 'FLOW',
       defaultClientScopes: 'SCOPES',
       redirectUris: 'REDIRECTS TO',

@@ -9,6 +9,7 @@ import { MASTER } from './realms.ts';
 import { freshWeights, RiskWeights } from './risk.ts';
 import { route } from './route.ts';
 import { sectionNames } from './section-names.ts';
+import { SecurityProfile } from './security-profiles.ts';
 
 const seconds = (max: number) => z.int().min(1).max(max);
 const YEAR = 31_536_000;
@@ -133,6 +134,9 @@ export const settingsShape = {
   requirePushedAuthorizationRequests: z
     .boolean()
     .describe('Authorization requests of all clients have to be pushed first (RFC 9126)'),
+  profile: SecurityProfile.nullable().describe(
+    'The security profile that all clients are held to, which sets what it demands and refuses what contradicts it: FAPI 2.0 Security Profile or Message Signing. A client that lacks something of it is refused and says so in profileLacks; null: each client’s own profile alone. master has none',
+  ),
   workloadTokenTtlSeconds: z.int().min(30).max(3600).describe('Lifetime of tokens minted for workloads'),
   clientRegistration: z
     .enum(['closed', 'token', 'open'])
@@ -285,6 +289,7 @@ export const freshSettings = (realm: string): Settings => ({
   maxEmailsPerHour: 20_000,
   clientAssertionAudience: 'issuer',
   requirePushedAuthorizationRequests: false,
+  profile: null,
   workloadTokenTtlSeconds: 300,
   clientRegistration: 'token',
   clientRegistrationGrantTypes: ['authorization_code', 'refresh_token'],

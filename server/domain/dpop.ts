@@ -46,11 +46,11 @@ export function createDpop({
 }) {
   const refused = (reason: string) => new OAuthError('invalid_dpop_proof', 'The DPoP proof is not valid', { reason });
 
-  async function read(proof: string) {
+  async function read(proof: string, algorithms: readonly string[]) {
     try {
       const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
         typ: 'dpop+jwt',
-        algorithms: [...clientAlgorithms],
+        algorithms: [...algorithms],
         currentDate: now(),
         clockTolerance: SKEW_SECONDS,
       });
@@ -68,14 +68,19 @@ export function createDpop({
      * @param accessToken at a resource: the token that the proof must name
      * @param nonce whether the proof must hold a nonce of this server; `checked`: only a nonce that it holds is checked. Resources issue
      *   no nonces and check none.
+     * @param algorithms those that the client may sign by; default: all
      * @returns the thumbprint of the key (RFC 7638) @throws OAuthError `invalid_dpop_proof`, `use_dpop_nonce`
      */
     async check(
       realm: string,
       { proof, method, path }: DpopRequest,
-      { accessToken, nonce: wanted }: { accessToken?: string; nonce: 'needed' | 'checked' | 'ignored' },
+      {
+        accessToken,
+        nonce: wanted,
+        algorithms = clientAlgorithms,
+      }: { accessToken?: string; nonce: 'needed' | 'checked' | 'ignored'; algorithms?: readonly string[] },
     ): Promise<string> {
-      const { jti, htm, htu, iat, nonce, ath, jkt } = await read(proof);
+      const { jti, htm, htu, iat, nonce, ath, jkt } = await read(proof, algorithms);
       if (htm !== method) throw refused('htm is another method');
       if (addressOf(htu) !== addressOf(baseUrl + path)) throw refused('htu is another address');
       if (Math.abs(now().getTime() / 1000 - iat) > SKEW_SECONDS) throw refused('iat is not now');

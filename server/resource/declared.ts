@@ -3,7 +3,7 @@
 // Does not own: the resource's parts (resource.ts), the list of kinds (contract/declared-kinds.ts).
 // Implements: design "A plain resource: one declaration".
 import { z } from 'zod';
-import type { SigningAlgorithm } from '../contract/algorithms.ts';
+import type { KeyAlgorithm } from '../contract/algorithms.ts';
 import { separateWords } from '../contract/apart.ts';
 import type { declaredKinds } from '../contract/declared-kinds.ts';
 import { isListOfTexts, isText, type KindOf, presentSchema } from '../contract/kind.ts';
@@ -23,8 +23,8 @@ export interface ResourceDeps {
   seal: Seal;
   passwords: Pick<Passwords, 'hash' | 'verify'>;
   baseUrl: string;
-  /** Makes signing keys of algorithms that the realm has not used yet. */
-  keys: { prepare(tx: Tx, realm: string, algorithms: Iterable<SigningAlgorithm>): Promise<void> };
+  /** Makes keys of algorithms that the realm has not used yet. */
+  keys: { prepare(tx: Tx, realm: string, algorithms: Iterable<KeyAlgorithm>): Promise<void> };
   now: () => Date;
 }
 

@@ -39,6 +39,7 @@ const sealers: Record<string, string> = {
   'server/crypto/otp.ts': 'credential',
   'server/events/block.ts': 'event_chain',
   'server/resource/at-rest.ts': 'webhook',
+  'server/features/configuration/keys/encryption-keys.ts': 'realm_encryption_key',
   'server/features/configuration/keys/seed.ts': 'realm_key',
   'server/features/configuration/messaging/push-tokens.ts': 'push_token',
   'server/features/configuration/messaging/send.ts': 'message',

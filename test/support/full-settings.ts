@@ -48,6 +48,7 @@ export const fullSettings = {
   maxEmailsPerHour: 5000,
   clientAssertionAudience: 'endpoints',
   requirePushedAuthorizationRequests: true,
+  profile: 'fapi2-security',
   workloadTokenTtlSeconds: 120,
   clientRegistration: 'open',
   clientRegistrationGrantTypes: ['authorization_code'],

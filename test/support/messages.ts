@@ -27,7 +27,7 @@ export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = ()
     transact,
     seal,
     outbound,
-    settings: createSettings({ sql, transact, baseUrl, now }),
+    settings: createSettings({ sql, transact, keys: { prepare: () => Promise.resolve() }, baseUrl, now }),
     enqueue: queue.enqueue,
     baseUrl,
     retryDelaysSeconds: undefined,

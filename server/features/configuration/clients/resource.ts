@@ -3,15 +3,18 @@
 // Implements: decisions "Client", "Rights"; specification 2.10, 4.10.
 import { z } from 'zod';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
-import { SigningAlgorithm } from '../../../contract/algorithms.ts';
+import { KeyAlgorithm } from '../../../contract/algorithms.ts';
 import { clientFields, clients } from '../../../contract/clients.ts';
 import type { FieldError } from '../../../contract/problem.ts';
+import { PROFILE_ALGORITHM, SecurityProfile } from '../../../contract/security-profiles.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { clientReached } from '../../../domain/reach.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { clientRoleKey, joinPaths, strings } from '../../../resource/items.ts';
 import type { Fields, PlannedChange, Saved, Wanted } from '../../../resource/part.ts';
+import type { Row } from '../../../resource/table.ts';
+import { profileFaults, stricterProfile } from './profile.ts';
 import { clientFaults, nameFaults, resourceFaults, serverNames, usesSecret } from './rules.ts';
 import { hashedSecret } from './secrets.ts';
 import { serviceAccountRolesPart } from './service-accounts.ts';
@@ -44,17 +47,55 @@ function faults(
   return [...name, ...found, ...resources];
 }
 
-const SIGNED_BY = ['idTokenSignedResponseAlg', 'accessTokenSignedResponseAlg', 'userinfoSignedResponseAlg'] as const;
+const NEEDS_KEY = [
+  'idTokenSignedResponseAlg',
+  'accessTokenSignedResponseAlg',
+  'userinfoSignedResponseAlg',
+  'authorizationSignedResponseAlg',
+  'introspectionSignedResponseAlg',
+  'requestObjectEncryptionAlg',
+] as const;
 
-/** The algorithms that these changes choose for the clients' tokens. */
-const chosenAlgorithms = (changes: readonly Wanted[]): SigningAlgorithm[] =>
-  changes.flatMap(({ action, fields, changed }) =>
-    SIGNED_BY.flatMap((field) => {
-      if (action === 'delete' || (action === 'update' && !changed.includes(field))) return [];
-      const algorithm = SigningAlgorithm.safeParse(fields[field]);
+/** The algorithms that these changes choose for the clients' tokens, answers and requests. */
+const chosenAlgorithms = (changes: readonly Wanted[]): KeyAlgorithm[] =>
+  changes.flatMap(({ action, fields, changed }) => {
+    if (action === 'delete') return [];
+    const chosen = NEEDS_KEY.filter((field) => action === 'create' || changed.includes(field)).flatMap((field) => {
+      const algorithm = KeyAlgorithm.safeParse(fields[field]);
       return algorithm.success ? [algorithm.data] : [];
-    }),
-  );
+    });
+    return profileOf(fields) === null ? chosen : [...chosen, PROFILE_ALGORITHM];
+  });
+
+const profileOf = (fields: Fields): SecurityProfile | null => SecurityProfile.safeParse(fields.profile).data ?? null;
+
+const ofRealm = fragment`(select r.settings ->> 'profile' from realm r where r.realm_id = t.realm_id)`;
+/** The profile that counts for a stored client, and what contradicts it. */
+function stateOf({ fields, facts }: Row): { effectiveProfile: SecurityProfile | null; profileLacks: string[] } {
+  const effectiveProfile = stricterProfile(profileOf(fields), SecurityProfile.safeParse(facts.realmProfile).data ?? null);
+  const shape = Shape.safeParse(fields);
+  const lacks = shape.success ? profileFaults(shape.data, effectiveProfile) : [];
+  return { effectiveProfile, profileLacks: lacks.map(({ path, message }) => `${path} ${message}`) };
+}
+
+/** Warnings about clients that contradict the realm's security profile: they are refused. */
+async function againstProfile(
+  sql: Sql,
+  realm: string,
+  objects: readonly { key: string; fields: Fields }[],
+  changes: readonly PlannedChange[],
+): Promise<{ key: string; message: string }[]> {
+  const [stored] = await sql<{ profile: unknown }>`
+    select settings ->> 'profile' as profile from realm where realm_id = ${realm}`;
+  const declared = changes.find(({ kind, key }) => kind === 'settings' && key === 'profile');
+  const profile = SecurityProfile.safeParse(declared ? declared.save.value : stored?.profile).data ?? null;
+  return objects.flatMap(({ key, fields }) => {
+    const shape = Shape.safeParse(fields);
+    const faults = shape.success ? profileFaults(shape.data, profile) : [];
+    const message = `is refused: ${faults.map((one) => `${one.path} ${one.message}`).join('; ')}`;
+    return faults.length === 0 ? [] : [{ key, message }];
+  });
+}
 
 /** Warnings about confidential clients without a secret, apart from those that workloads act as, which never need one. */
 async function withoutSecret(
@@ -108,7 +149,11 @@ export const clientsResource = ({ passwords, baseUrl, keys, ...deps }: ResourceD
       table: {
         elsewhere: { defaultClientScopes: scopes(false), optionalClientScopes: scopes(true) },
         secrets: { secret: hashedSecret(passwords) },
-        facts: { serviceAccountRoles: roles, previousSecretExpiresAt: fragment`t.previous_secret_expires_at` },
+        facts: {
+          serviceAccountRoles: roles,
+          previousSecretExpiresAt: fragment`t.previous_secret_expires_at`,
+          realmProfile: ofRealm,
+        },
       },
       reached: clientReached,
       // An administrator of single clients may change these fields: none for authentication, for the client's requests,
@@ -130,14 +175,22 @@ export const clientsResource = ({ passwords, baseUrl, keys, ...deps }: ResourceD
         'requestUris',
         'secret',
       ],
-      shown: ({ facts: { serviceAccountRoles, previousSecretExpiresAt: until } }) => ({
-        serviceAccountRoles,
-        previousSecretExpiresAt: until instanceof Date && until > deps.now() ? until.getTime() : null,
-      }),
+      shown: (row) => {
+        const { serviceAccountRoles, previousSecretExpiresAt: until } = row.facts;
+        return {
+          serviceAccountRoles,
+          previousSecretExpiresAt: until instanceof Date && until > deps.now() ? until.getTime() : null,
+          ...stateOf(row),
+        };
+      },
       beside: { part: serviceAccountRolesPart, fields: { serviceAccountRoles: 'roles' } },
       check: (saved, realm) => faults(saved, { baseUrl, realm }),
       whole: (sql, realm, changes) => serverNames(sql, realm, { changes, baseUrl }),
-      warnings: async (...asked) => [...(await withoutSecret(...asked)), ...(await withoutEffect(...asked))],
+      warnings: async (...asked) => [
+        ...(await withoutSecret(...asked)),
+        ...(await withoutEffect(...asked)),
+        ...(await againstProfile(...asked)),
+      ],
       async link(sql, realm, saved) {
         await store.setScopes(sql, realm, saved);
         await store.renameInClaims(sql, realm, saved);

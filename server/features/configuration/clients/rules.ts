@@ -1,22 +1,26 @@
 // The rules for a client as a whole: faults that no single field's schema can find.
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
+import { type EncryptionFields, encryptedAnswers } from '../../../contract/client-jwts.ts';
 import type { Client } from '../../../contract/clients.ts';
 import { loopbackHosts } from '../../../contract/names.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { isUuid } from '../../../crypto/ids.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { encryptionKeyFor } from '../../../domain/encryption-key.ts';
 import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt } from '../../../http/own-addresses.ts';
 import { joinPaths } from '../../../resource/items.ts';
 import type { Wanted } from '../../../resource/part.ts';
+import { type Profiled, profileFaults } from './profile.ts';
 
 /** Addresses that pages show or link to. */
 const SHOWN = ['logoUri', 'clientUri', 'policyUri', 'tosUri'] as const;
 
-type Shape = Pick<
-  Client,
-  | 'tokenEndpointAuthMethod'
+type Shape = Profiled &
+  EncryptionFields &
+  Pick<
+    Client,
+    | 'profile'
   | 'grantTypes'
-  | 'redirectUris'
   | 'postLogoutRedirectUris'
   | 'requirePkce'
   | 'jwks'
@@ -94,6 +98,8 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
       uri.startsWith('https:') ? [] : [fault(`requestUris[${i}]`, 'must be https')],
     ),
     ...frameFaults(client),
+    ...encryptionFaults(client),
+    ...profileFaults(client, client.profile),
     ...addressFaults('redirectUris', client.redirectUris, open),
     ...addressFaults('postLogoutRedirectUris', client.postLogoutRedirectUris, open),
     ...client.optionalClientScopes.flatMap((scope, i) =>
@@ -102,6 +108,23 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
         : [],
     ),
   ];
+}
+
+/** What is encrypted needs a key that the client has registered, and a way to encrypt its content needs to be used. */
+function encryptionFaults(client: Shape): FieldError[] {
+  const { jwks, jwksUri, requestObjectEncryptionAlg, requestObjectEncryptionEnc } = client;
+  const needs = (path: string, alg: string) => fault(path, `needs ${alg}`);
+  const ofAnswers = encryptedAnswers.flatMap((answer) => {
+    const [of, by] = [`${answer}EncryptedResponseAlg`, `${answer}EncryptedResponseEnc`] as const;
+    const alg = client[of];
+    if (alg === null) return client[by] === null ? [] : [needs(by, of)];
+    if (jwks === null) return jwksUri === null ? [fault(of, 'needs a key of the client’s: give jwks or jwksUri')] : [];
+    const keys: unknown[] = Array.isArray(jwks.keys) ? jwks.keys : [];
+    return encryptionKeyFor(keys.map(Object), alg) ? [] : [fault(of, `needs a key in jwks that ${alg} encrypts for`)];
+  });
+  return requestObjectEncryptionEnc !== null && requestObjectEncryptionAlg === null
+    ? [...ofAnswers, needs('requestObjectEncryptionEnc', 'requestObjectEncryptionAlg')]
+    : ofAnswers;
 }
 
 /** No client may request or introspect tokens for this server's own APIs; for the admin API only `realmctl` may. */

@@ -1,17 +1,20 @@
 // Clients as the protocol endpoints use them, cached in this process: a client_credentials request with a warm cache
 // needs no query. resource.ts has the admin API of clients. Decisions "Client".
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
+import type { EncryptionFields } from '../../../contract/client-jwts.ts';
 import type { TokenEndpointAuthMethod } from '../../../contract/clients.ts';
+import type { SecurityProfile } from '../../../contract/security-profiles.ts';
 import type { AssertionAudience } from '../../../contract/settings.ts';
 import { createRealmCache } from '../../../db/cache.ts';
-import { fragment, type Sql } from '../../../db/sql.ts';
-import { agentActs } from '../../../domain/agents.ts';
+import type { Sql } from '../../../db/sql.ts';
 import type { ClaimView, ScopeView } from '../../../domain/claims.ts';
-import { type RolePairs, type Roles, rolesOf } from '../../../domain/person.ts';
+import { type Roles, rolesOf } from '../../../domain/person.ts';
 import { withoutFragment } from '../../../domain/redirect-uri.ts';
 import { sectorOf } from '../../../domain/subjects.ts';
 import { type AboutClient, aboutOf } from '../../../http/about-client.ts';
 import { originsOf } from '../../../http/web-origin.ts';
+import { profileFaults, stricterProfile, underProfile } from './profile.ts';
+import { type ClientRow as Row, readClient } from './view-row.ts';
 
 /** A client secret, hashed in one of two ways. */
 export interface ClientSecret {
@@ -35,8 +38,14 @@ export interface ClientView {
   /** Whether the client is enabled, and its agent, if it has one, may act. */
   enabled: boolean;
   authMethod: TokenEndpointAuthMethod;
+  /** The security profile that counts: its own or the realm's. The fields below are what it sets. */
+  profile: SecurityProfile | null;
+  /** What contradicts the profile, in words: such a client is refused. */
+  profileLacks: readonly string[];
   /** null: the realm's. */
   clientAssertionAudience: AssertionAudience | null;
+  /** null: any. */
+  tokenEndpointAuthSigningAlg: string | null;
   /** The valid secrets; a second one is valid until its end. */
   secrets: readonly ClientSecret[];
   redirectUris: readonly string[];
@@ -50,6 +59,8 @@ export interface ClientView {
   idTokenUserinfoClaims: boolean;
   requirePushedAuthorizationRequests: boolean;
   requireSignedRequestObject: boolean;
+  /** The client gets authorization responses and the answers of introspection only as a signed JWT. */
+  requireSignedResponse: boolean;
   requestObjectSigningAlg: string | null;
   /** Addresses without their fragments. */
   requestUris: ReadonlySet<string>;
@@ -58,10 +69,17 @@ export interface ClientView {
   accessTokenSignedResponseAlg: SigningAlgorithm | null;
   /** null: as JSON. */
   userinfoSignedResponseAlg: SigningAlgorithm | null;
+  /** Of responses that it asks for as a JWT. */
+  authorizationSignedResponseAlg: SigningAlgorithm | null;
+  introspectionSignedResponseAlg: SigningAlgorithm | null;
+  /** How its answers and requests are encrypted; null: none is. */
+  encryption: EncryptionFields | null;
   /** The client's own flow, else its application's. */
   flowOverride: string | null;
   accessTokenTtlSeconds: number | null;
   refreshTokenTtlSeconds: number | null;
+  /** null: the realm's. */
+  reuseRefreshTokens: boolean | null;
   jwks: Record<string, unknown> | null;
   jwksUri: string | null;
   allowedResources: ReadonlySet<string>;
@@ -115,116 +133,6 @@ export interface Overview {
   slowSecrets: boolean;
 }
 
-interface Row {
-  id: string;
-  client_id: string;
-  name: string | null;
-  logo_uri: string | null;
-  client_uri: string | null;
-  policy_uri: string | null;
-  tos_uri: string | null;
-  enabled: boolean;
-  token_endpoint_auth_method: TokenEndpointAuthMethod;
-  client_assertion_audience: AssertionAudience | null;
-  secret_hash: Buffer | null;
-  secret_slow: string | null;
-  previous_secret_hash: Buffer | null;
-  previous_secret_slow: string | null;
-  previous_secret_expires_at: Date | null;
-  redirect_uris: string[];
-  post_logout_redirect_uris: string[];
-  backchannel_logout_uri: string | null;
-  web_origins: string[];
-  grant_types: string[];
-  consent_required: boolean;
-  require_pkce: boolean;
-  id_token_userinfo_claims: boolean;
-  require_pushed_authorization_requests: boolean;
-  require_signed_request_object: boolean;
-  request_object_signing_alg: string | null;
-  request_uris: string[];
-  id_token_signed_response_alg: SigningAlgorithm | null;
-  access_token_signed_response_alg: SigningAlgorithm | null;
-  userinfo_signed_response_alg: SigningAlgorithm | null;
-  flow_override: string | null;
-  access_token_ttl_seconds: number | null;
-  refresh_token_ttl_seconds: number | null;
-  jwks: Record<string, unknown> | null;
-  jwks_uri: string | null;
-  allowed_resources: string[];
-  dpop_bound_access_tokens: boolean;
-  token_exchange_impersonation: boolean;
-  may_act_client: string | null;
-  registered: 'itself' | 'document' | null;
-  subject_type: 'public' | 'pairwise' | null;
-  sector_identifier_uri: string | null;
-  scopes: { name: string; description: string | null; inTokenScope: boolean; claims: ClaimView[]; optional: boolean }[];
-  mappers: ClaimView[];
-  roles: RolePairs;
-  application:
-    | (ApplicationView & { displayName: string | null; url: string | null; flowOverride: string | null })
-    | null;
-  administers: boolean;
-  agent: (AgentView & { acts: boolean }) | null;
-}
-
-/** The mapper row `k`, in the form that tokens need. */
-const claimView = fragment`jsonb_build_object('name', coalesce(k.claim, k.name), 'source', k.source,
-  'attribute', k.attribute, 'value', k.value, 'multivalued', k.multivalued, 'aggregate', k.aggregate, 'jsonType', k.json_type, 'in', k.places)`;
-
-const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
-  select c.id, c.client_id, c.name, c.logo_uri, c.client_uri, c.policy_uri, c.tos_uri, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,
-    c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
-    c.post_logout_redirect_uris, c.backchannel_logout_uri, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
-    c.id_token_userinfo_claims,
-    c.require_pushed_authorization_requests, c.require_signed_request_object, c.request_object_signing_alg, c.request_uris,
-    c.id_token_signed_response_alg, c.access_token_signed_response_alg, c.userinfo_signed_response_alg,
-    c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
-    c.client_assertion_audience, c.dpop_bound_access_tokens, c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
-    (
-      select case when g.document_fresh_until is null then 'itself' else 'document' end
-      from client_registration g where g.realm_id = c.realm_id and g.client = c.id
-    ) as registered,
-    (
-      select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'description', s.description,
-        'inTokenScope', s.include_in_token_scope, 'optional', l.optional, 'claims', (
-          select coalesce(jsonb_agg(${claimView} order by k.claim nulls first, k.name), '[]')
-          from client_scope_claim sc join claim k on k.realm_id = sc.realm_id and k.id = sc.claim_id
-          where sc.realm_id = s.realm_id and sc.scope_id = s.id
-        )) order by s.name), '[]')
-      from client_scope_link l join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id
-      where l.realm_id = c.realm_id and l.client = c.id
-    ) as scopes,
-    (
-      select coalesce(jsonb_agg(${claimView} order by k.claim nulls first, k.name), '[]') from protocol_mapper k
-      where k.realm_id = c.realm_id and k.client = c.id
-    ) as mappers,
-    (
-      with recursive held (role_id) as (
-        select role_id from client_role where realm_id = c.realm_id and client = c.id
-        union
-        select rc.child_id from held h join role_composite rc on rc.realm_id = c.realm_id and rc.role_id = h.role_id
-      )
-      select coalesce(jsonb_agg(jsonb_build_array(o.client_id, r.name) order by o.client_id, r.name), '[]')
-      from held h join role r on r.realm_id = c.realm_id and r.id = h.role_id
-        left join client o on o.realm_id = r.realm_id and o.id = r.client
-    ) as roles,
-    (
-      select jsonb_build_object('name', a.name, 'enabled', a.enabled, 'displayName', a.display_name, 'url', a.url,
-        'flowOverride', a.flow_override, 'roles', array(
-        select r.name from application_role ar join role r on r.realm_id = ar.realm_id and r.id = ar.role_id
-        where ar.realm_id = a.realm_id and ar.application_id = a.id))
-      from application_client ac join application a on a.realm_id = ac.realm_id and a.id = ac.application_id
-      where ac.realm_id = c.realm_id and ac.client = c.id
-    ) as application,
-    exists (select from admin_grant g where g.realm_id = c.realm_id and g.client = c.id) as administers,
-    (
-      select jsonb_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes, 'acts', ${agentActs},
-        'expiresAt', extract(epoch from t.expires_at) * 1000)
-      from agent t where t.realm_id = c.realm_id and t.client_id = c.client_id
-    ) as agent
-  from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
-
 const secretsOf = (row: Row): ClientSecret[] => {
   const { previous_secret_hash: hash, previous_secret_slow: slow, previous_secret_expires_at: until } = row;
   return [
@@ -246,7 +154,32 @@ function titleOf(row: Row): string {
   return host === null ? (title ?? row.client_id) : title ? `${title} (${host})` : host;
 }
 
-const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => ({
+/** Stored contradictions of the profile: the realm's may be newer than the client. */
+const lacksOf = (row: Row, profile: SecurityProfile | null): string[] =>
+  profileFaults(
+    {
+      tokenEndpointAuthMethod: row.token_endpoint_auth_method,
+      clientAssertionAudience: row.client_assertion_audience,
+      redirectUris: row.redirect_uris,
+      reuseRefreshTokens: row.reuse_refresh_tokens,
+      idTokenSignedResponseAlg: row.id_token_signed_response_alg,
+      accessTokenSignedResponseAlg: row.access_token_signed_response_alg,
+      userinfoSignedResponseAlg: row.userinfo_signed_response_alg,
+      authorizationSignedResponseAlg: row.authorization_signed_response_alg,
+      introspectionSignedResponseAlg: row.introspection_signed_response_alg,
+      tokenEndpointAuthSigningAlg: row.token_endpoint_auth_signing_alg,
+      requestObjectSigningAlg: row.request_object_signing_alg,
+    },
+    profile,
+  ).map(({ path, message }) => `${path} ${message}`);
+
+function toView(row: Row): ClientView {
+  const profile = stricterProfile(row.profile, row.realm_profile);
+  const view = plainView(row);
+  return profile === null ? view : underProfile({ ...view, profile, profileLacks: lacksOf(row, profile) }, profile);
+}
+
+const plainView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => ({
   id: row.id,
   clientId: row.client_id,
   title: titleOf(row),
@@ -254,7 +187,10 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   homeUrl: row.application?.url ?? null,
   enabled: row.enabled && row.agent?.acts !== false,
   authMethod: row.token_endpoint_auth_method,
+  profile: null,
+  profileLacks: [],
   clientAssertionAudience: row.client_assertion_audience,
+  tokenEndpointAuthSigningAlg: row.token_endpoint_auth_signing_alg,
   secrets: secretsOf(row),
   redirectUris: row.redirect_uris,
   postLogoutRedirectUris: row.post_logout_redirect_uris,
@@ -266,14 +202,19 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   idTokenUserinfoClaims: row.id_token_userinfo_claims,
   requirePushedAuthorizationRequests: row.require_pushed_authorization_requests,
   requireSignedRequestObject: row.require_signed_request_object,
+  requireSignedResponse: false,
   requestObjectSigningAlg: row.request_object_signing_alg,
   requestUris: new Set(row.request_uris.map(withoutFragment)),
   idTokenSignedResponseAlg: row.id_token_signed_response_alg,
   accessTokenSignedResponseAlg: row.access_token_signed_response_alg,
   userinfoSignedResponseAlg: row.userinfo_signed_response_alg,
+  authorizationSignedResponseAlg: row.authorization_signed_response_alg,
+  introspectionSignedResponseAlg: row.introspection_signed_response_alg,
+  encryption: row.encryption,
   flowOverride: row.flow_override ?? row.application?.flowOverride ?? null,
   accessTokenTtlSeconds: row.access_token_ttl_seconds,
   refreshTokenTtlSeconds: row.refresh_token_ttl_seconds,
+  reuseRefreshTokens: row.reuse_refresh_tokens,
   jwks: row.jwks,
   jwksUri: row.jwks_uri,
   allowedResources: new Set(row.allowed_resources),
@@ -300,7 +241,7 @@ export function createClientViews({ sql, now }: { sql: Sql; now: () => Date }) {
   const views = createRealmCache<ClientView | undefined>({
     now,
     async load(realm, clientId) {
-      const [row] = await read(sql, realm, clientId);
+      const [row] = await readClient(sql, realm, clientId);
       return row && toView(row);
     },
   });

@@ -24,6 +24,7 @@ import type { Subject, Subjects } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { adminAudience } from '../../../http/own-addresses.ts';
 import type { ClientView } from '../clients/view.ts';
+import { type Encrypted, isEncrypted } from './encryption.ts';
 import type { Tokens } from './service.ts';
 import { isPerson } from './store.ts';
 
@@ -105,6 +106,7 @@ function halfHash(token: string, algorithm: SigningAlgorithm | null): string {
 
 export function createMint({
   tokens,
+  encrypted,
   subjects,
   settings,
   baseUrl,
@@ -113,6 +115,7 @@ export function createMint({
   newId,
 }: {
   tokens: Pick<Tokens, 'sign'>;
+  encrypted: Encrypted;
   subjects: Pick<Subjects, 'of'>;
   settings: {
     issuer(realm: string): Promise<string>;
@@ -302,7 +305,8 @@ export function createMint({
       );
       if (!wanted.openid) return { accessToken, expiresIn, scope, jti };
       const algorithm = client.idTokenSignedResponseAlg;
-      const idToken = await tokens.sign(realm, { typ: 'JWT', algorithm }, ofIdToken(halfHash(accessToken, algorithm)));
+      const signed = await tokens.sign(realm, { typ: 'JWT', algorithm }, ofIdToken(halfHash(accessToken, algorithm)));
+      const idToken = isEncrypted(client, 'idToken') ? await encrypted(client, 'idToken', signed, 'JWT') : signed;
       return { accessToken, idToken, expiresIn, scope, jti };
     },
 

@@ -7,12 +7,14 @@ import { compactVerify } from 'jose';
 import { z } from 'zod';
 import { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../../contract/claims.ts';
+import type { SecurityProfile } from '../../../contract/security-profiles.ts';
 import { type JwtKey, signJwt } from '../../../crypto/jwt.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { PresentedToken } from '../../../http/presented-token.ts';
+import { algorithmsFor } from '../clients/profile.ts';
 import * as store from './store.ts';
 
 const Claims = z.looseObject({
@@ -62,7 +64,12 @@ export function createTokens({
     ): Promise<readonly { keyId: string; publicKey: KeyObject; jwk: { alg: SigningAlgorithm } }[]>;
   };
   settings: { issuer(realm: string): Promise<string> };
-  clients: { view(realm: string, clientId: string): Promise<{ enabled: boolean } | undefined> };
+  clients: {
+    view(
+      realm: string,
+      clientId: string,
+    ): Promise<{ enabled: boolean; profile: SecurityProfile | null } | undefined>;
+  };
   sql: Sql;
   dpop: Pick<Dpop, 'check'>;
   now: () => Date;
@@ -118,17 +125,20 @@ export function createTokens({
       const claims = await verify(realm, token, { typ: 'at+jwt', audience });
       if (!claims || (claims.cnf === undefined) !== (proof === undefined)) return undefined;
       if (!proof) return claims;
-      const proven = dpop.check(realm, proof, { accessToken: token, nonce: 'ignored' });
+      const client = await clients.view(realm, claims.client_id ?? '');
+      const algorithms = algorithmsFor({ profile: client?.profile ?? null });
+      const proven = dpop.check(realm, proof, { accessToken: token, nonce: 'ignored', algorithms });
       return (await proven.catch(undefinedIfRefused)) === claims.cnf?.jkt ? claims : undefined;
     },
 
     /**
-     * Signs complete claims. `typ`: `at+jwt` for access tokens (RFC 9068), `JWT` for ID tokens and userinfo.
+     * Signs complete claims. `typ`: `at+jwt` for access tokens (RFC 9068), `JWT` for ID tokens, userinfo and authorization
+     * responses.
      * @param algorithm null: the default one
      */
     sign: async (
       realm: string,
-      { typ, algorithm }: { typ: 'at+jwt' | 'JWT' | 'logout+jwt'; algorithm: SigningAlgorithm | null },
+      { typ, algorithm }: { typ: 'at+jwt' | 'JWT' | 'logout+jwt' | 'token-introspection+jwt'; algorithm: SigningAlgorithm | null },
       claims: object,
     ): Promise<string> => signJwt(await keys.active(realm, algorithm ?? undefined), typ, claims),
 

@@ -1,6 +1,6 @@
 // Generates a realm's key pairs, off the event loop. Specification 2.4; RSA has 2048 bits: performance.md section 1.
 import { generateKeyPair } from 'node:crypto';
-import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
+import type { KeyAlgorithm } from '../../../contract/algorithms.ts';
 
 const MODULUS_BITS = 2048;
 
@@ -11,7 +11,7 @@ export interface KeyPair {
 }
 
 /** Generates a key pair; tests may return prepared ones. */
-export type GenerateKeyPair = (algorithm: SigningAlgorithm) => Promise<KeyPair>;
+export type GenerateKeyPair = (algorithm: KeyAlgorithm) => Promise<KeyPair>;
 
 export const generatePair: GenerateKeyPair = (algorithm) =>
   new Promise((resolve, reject) => {

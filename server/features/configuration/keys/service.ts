@@ -1,8 +1,13 @@
-// Owns: a realm's signing keys, one for each used algorithm: rotation, retention, deletion, and the keys that sign and verify now.
+// Owns: a realm's keys, one for each used algorithm: rotation, retention, deletion, and the keys that sign and verify now.
 // Does not own: tokens (features/configuration/issued-tokens), sealing (crypto/seal.ts), the JWKS endpoint (features/protocol/discovery).
 // Implements: specification 2.4, 3 (Realm key), 4.3, 5 rule 4.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { DEFAULT_ALGORITHM, type SigningAlgorithm } from '../../../contract/algorithms.ts';
+import {
+  DEFAULT_ALGORITHM,
+  type KeyAlgorithm,
+  RealmEncryption,
+  type SigningAlgorithm,
+} from '../../../contract/algorithms.ts';
 import { type By, bySystem, type DomainEvent } from '../../../contract/events.ts';
 import type { RealmKey } from '../../../contract/keys.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -12,15 +17,17 @@ import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { createCertificates } from './certificates.ts';
+import { createEncryptionKeys } from './encryption-keys.ts';
+import * as encryption from './encryption-store.ts';
 import { type GenerateKeyPair, generatePair } from './generate.ts';
 import { algorithmOf, contextOf, nameOf, newKey } from './seed.ts';
 import * as store from './store.ts';
 
 /** RFC 7517: a key as the JWKS shows it; `kid` is the key's id. */
-export interface PublishedJwk {
+export interface PublishedJwk<Algorithm = SigningAlgorithm> {
   kid: string;
-  alg: SigningAlgorithm;
-  use: 'sig';
+  alg: Algorithm;
+  use: 'sig' | 'enc';
   kty?: string;
 }
 export interface PublishedKey {
@@ -54,8 +61,11 @@ const toWire = (row: store.KeyRow): RealmKey => ({
   rotatedAt: row.rotated_at?.getTime() ?? null,
 });
 
+const publicKeyOf = (row: store.KeyRow): KeyObject =>
+  createPublicKey({ key: Buffer.from(row.public_key, 'base64'), format: 'der', type: 'spki' });
+
 function published(row: store.KeyRow): PublishedKey {
-  const publicKey = createPublicKey({ key: Buffer.from(row.public_key, 'base64'), format: 'der', type: 'spki' });
+  const publicKey = publicKeyOf(row);
   const alg = algorithmOf(row.algorithm);
   return {
     keyId: row.key_id,
@@ -63,6 +73,15 @@ function published(row: store.KeyRow): PublishedKey {
     jwk: { kid: row.key_id, alg, use: 'sig', ...publicKey.export({ format: 'jwk' }) },
   };
 }
+const encryptedFor = (row: store.KeyRow): PublishedJwk<RealmEncryption> => ({
+  kid: row.key_id,
+  alg: RealmEncryption.parse(row.algorithm),
+  use: 'enc',
+  ...publicKeyOf(row).export({ format: 'jwk' }),
+});
+
+const isEncryption = (algorithm: KeyAlgorithm): algorithm is RealmEncryption =>
+  RealmEncryption.safeParse(algorithm).success;
 
 const rotated = (by: By, realm: string, { keyId, algorithm }: store.NewKey): DomainEvent => ({
   type: 'KEY_ROTATED',
@@ -81,17 +100,21 @@ export function createKeys(deps: KeysDeps) {
     async load(realm) {
       const rows = await store.readPublished(sql, realm);
       const active = new Map<SigningAlgorithm, JwtKey>();
-      for (const { key_id: keyId, algorithm, private_key: sealed } of rows) {
+      const signing = rows.filter(({ encrypts }) => !encrypts);
+      for (const { key_id: keyId, algorithm, private_key: sealed } of signing) {
         if (sealed === null) continue;
         const der = seal.open(sealed, contextOf(realm, keyId));
         const alg = algorithmOf(algorithm);
         active.set(alg, { keyId, alg, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) });
       }
-      return { active, published: rows.map(published) };
+      const verifying = signing.map(published);
+      const encrypting = rows.filter(({ encrypts }) => encrypts).map(encryptedFor);
+      return { active, published: verifying, jwks: [...verifying.map(({ jwk }) => jwk), ...encrypting] };
     },
   });
 
   const certificates = createCertificates({ sql, seal, now });
+  const encryptionKeys = createEncryptionKeys({ ...deps, generate, rotated });
 
   /**
    * Verifiers may ask any replica for the JWKS. So the new key is first published everywhere, and signs only then; the
@@ -148,8 +171,12 @@ export function createKeys(deps: KeysDeps) {
      * Generates the keys of algorithms that the realm has not used yet, in the transaction that chooses them: applications read the
      * key set before their first token. The key is active at once, because no token can need it before the commit.
      */
-    async prepare(tx: Tx, realm: string, algorithms: Iterable<SigningAlgorithm>): Promise<void> {
+    async prepare(tx: Tx, realm: string, algorithms: Iterable<KeyAlgorithm>): Promise<void> {
       for (const algorithm of new Set(algorithms)) {
+        if (isEncryption(algorithm)) {
+          await encryptionKeys.prepare(tx, realm, algorithm);
+          continue;
+        }
         if (await store.readActive(tx.sql, realm, nameOf(algorithm))) continue;
         const pair = await generate(algorithm);
         if (!(await store.lockRealm(tx.sql, realm))) throw new Problem('not-found', `There is no realm ${realm}`);
@@ -172,7 +199,10 @@ export function createKeys(deps: KeysDeps) {
       return key;
     },
 
-    /** The RSA keys that others may encrypt for, the active one first. */
+    /** The keys that clients encrypt their requests for, the active one first. */
+    decryptingRequests: encryptionKeys.decrypting,
+
+    /** The RSA keys that identity providers may encrypt SAML assertions for, the active one first. */
     async decrypting(realm: string): Promise<KeyObject[]> {
       const rows = await store.readDecrypting(sql, realm);
       return rows.map(({ key_id, private_key: sealed }) =>
@@ -184,24 +214,34 @@ export function createKeys(deps: KeysDeps) {
     async published(realm: string): Promise<PublishedKey[]> {
       return (await cache.get(realm, '')).published;
     },
+    /** The key set that the realm publishes: the same list until it changes. */
+    async jwks(realm: string): Promise<readonly PublishedJwk<KeyAlgorithm>[]> {
+      return (await cache.get(realm, '')).jwks;
+    },
     /** The same list, if it is cached. */
-    publishedReady: (realm: string): PublishedKey[] | undefined => cache.ready(realm, '')?.published,
+    jwksReady: (realm: string): readonly PublishedJwk<KeyAlgorithm>[] | undefined => cache.ready(realm, '')?.jwks,
 
     async list(realm: string): Promise<RealmKey[]> {
       return (await store.listUsed(sql, realm)).map(toWire);
     },
 
     /** @param algorithm keys of other algorithms don't change */
-    rotate: (by: By, realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<RealmKey> =>
-      renew(by, realm, algorithm),
+    async rotate(by: By, realm: string, algorithm: KeyAlgorithm = DEFAULT_ALGORITHM): Promise<RealmKey> {
+      return isEncryption(algorithm)
+        ? toWire(await encryptionKeys.rotate(by, realm, algorithm))
+        : renew(by, realm, algorithm);
+    },
 
-    /** Tokens that the key signed become invalid; the active key can't be removed. */
+    /** Tokens that the key signed become invalid, and requests for it can't be read; the active key can't be removed. */
     remove: (by: By, realm: string, keyId: string): Promise<void> =>
       transact(realm, async (tx) => {
-        if (!(await store.deleteRetained(tx.sql, realm, keyId))) {
-          const row = await store.readKey(tx.sql, realm, keyId);
-          if (!row) throw new Problem('not-found', `There is no key ${keyId}`);
-          throw new Problem('key-active', 'Rotate first: the active key signs the tokens of this realm');
+        const gone =
+          (await store.deleteRetained(tx.sql, realm, keyId)) || (await encryption.deleteRetained(tx.sql, realm, keyId));
+        if (!gone) {
+          const known =
+            (await store.readKey(tx.sql, realm, keyId)) ?? (await encryption.readKey(tx.sql, realm, keyId));
+          if (!known) throw new Problem('not-found', `There is no key ${keyId}`);
+          throw new Problem('key-active', 'Rotate first: the active key signs the tokens of this realm, or clients encrypt for it');
         }
         tx.record({
           type: 'KEY_DELETED',

@@ -1,4 +1,5 @@
-// SQL of realm_key. A key is published ahead (activated_at null), then active, then retained (rotated_at set).
+// SQL of realm_key. A key is published ahead (activated_at null), then active, then retained (rotated_at set). The keys
+// that clients encrypt for are in realm_encryption_key (encryption-store.ts); lists show both.
 import type { Sql } from '../../../db/sql.ts';
 
 export interface KeyRow {
@@ -32,16 +33,29 @@ export interface NewKey {
 
 /** The keys that administrators see: the active ones, RSA's first, then the retained ones, the newest first. */
 export const listUsed = (sql: Sql, realm: string) => sql<KeyRow>`
-  select key_id, algorithm, public_key, created_at, activated_at, rotated_at from realm_key
-  where realm_id = ${realm} and activated_at is not null 
-  order by rotated_at desc nulls first, rotated_at is null and algorithm = 'RSA' desc, key_id desc`;
+  select * from (
+    select key_id, algorithm, public_key, created_at, activated_at, rotated_at from realm_key
+    where realm_id = ${realm} and activated_at is not null
+    union all
+    select key_id, algorithm, public_key, created_at, created_at, rotated_at from realm_encryption_key
+    where realm_id = ${realm}
+  ) k order by rotated_at desc nulls first, rotated_at is null and algorithm = 'RSA' desc, key_id desc`;
 
-/** The keys that verifiers may need now or soon; only active ones come with their encrypted private key. */
-export const readPublished = (sql: Sql, realm: string) => sql<KeyRow & { private_key: Buffer | null }>`
-  select key_id, algorithm, public_key, created_at, activated_at, rotated_at,
-    case when activated_at is not null and rotated_at is null then private_key end as private_key
-  from realm_key where realm_id = ${realm}
-  order by rotated_at desc nulls first, algorithm = 'RSA' desc, created_at desc, key_id`;
+/**
+ * The keys that verifiers may need now or soon, and those that clients encrypt for. Only the active ones that sign come
+ * with their encrypted private key.
+ */
+export const readPublished = (sql: Sql, realm: string) => sql<
+  KeyRow & { private_key: Buffer | null; encrypts: boolean }
+>`
+  select * from (
+    select key_id, algorithm, public_key, created_at, activated_at, rotated_at,
+      case when activated_at is not null and rotated_at is null then private_key end as private_key, false as encrypts
+    from realm_key where realm_id = ${realm}
+    union all
+    select key_id, algorithm, public_key, created_at, created_at, rotated_at, null, true
+    from realm_encryption_key where realm_id = ${realm} and rotated_at is null
+  ) k order by encrypts, rotated_at desc nulls first, algorithm = 'RSA' desc, created_at desc, key_id`;
 
 /**
  * The encrypted private keys for which other parties may encrypt, the newest first: they use old certificates for a

@@ -1,10 +1,12 @@
 // The realm document's `realm` (each setting an object of its own) and `resourceIndicators`. Specification 2.3, 2.10.
 import { sections } from '../../../contract/sections.ts';
+import { PROFILE_ALGORITHM, SecurityProfile } from '../../../contract/security-profiles.ts';
 import { freshSettings, type RealmSettingsDto, ResourceIndicator, settingNames } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { anothersResource, isAnothers } from '../../../http/own-addresses.ts';
+import type { ResourceDeps } from '../../../resource/declared.ts';
 import { joinPaths, parsing } from '../../../resource/items.ts';
-import type { Batch, Existing, Item, RealmPart, Saved } from '../../../resource/part.ts';
+import type { Batch, Existing, Fields, Item, RealmPart, Saved } from '../../../resource/part.ts';
 import { accountLendingFields, MANAGERS, settingsFaults, settingsOf } from './rules.ts';
 import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
 
@@ -14,8 +16,12 @@ async function settingsIn(sql: Sql, realm: string): Promise<RealmSettingsDto> {
   return settingsOf(realm, (await readSettings(sql, realm)) ?? {});
 }
 
+/** The security profile that these changes set. */
+const profileIn = (changes: readonly { key: string; fields: Fields }[]): SecurityProfile | undefined =>
+  SecurityProfile.safeParse(changes.find(({ key }) => key === 'profile')?.fields.value).data;
+
 /** @param baseUrl for the rules of `issuer` */
-export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart {
+export function createSettingsPart({ baseUrl, keys }: Pick<ResourceDeps, 'baseUrl' | 'keys'>): RealmPart {
   return {
     section: 'realm',
     kind: 'settings',
@@ -53,6 +59,8 @@ export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart 
       const patch = Object.fromEntries(update.map(({ key, fields }) => [key, fields.value]));
       await mergeSettings(sql, realm, patch);
     },
+    onChange: (tx, realm, changes) =>
+      profileIn(changes) === undefined ? Promise.resolve() : keys.prepare(tx, realm, [PROFILE_ALGORITHM]),
     events,
   };
 }

@@ -5,6 +5,7 @@ import { ALL_CONFIGURATION } from '../../../contract/declared-only.ts';
 import { HIDES, hasHiddenCharacters, loopbackHosts } from '../../../contract/names.ts';
 import type { Permission } from '../../../contract/permissions.ts';
 import type { FieldError } from '../../../contract/problem.ts';
+import { MASTER } from '../../../contract/realms.ts';
 import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../../contract/settings.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../../http/own-addresses.ts';
@@ -99,6 +100,8 @@ export function settingsFaults(
     refuse('closes a brace that it did not open: it stands in a layer of its own', 'customCss');
   if (wanted.subjectStrategy === 'attribute' && wanted.subjectAttribute === null)
     refuse('subjectStrategy attribute needs subjectAttribute', 'subjectStrategy', 'subjectAttribute');
+  if (wanted.profile !== null && wanted.realmId === MASTER)
+    refuse('must be null in master, whose administrators’ program is a public client', 'profile');
   const at = { baseUrl, realm: wanted.realmId };
   const against = issuer === null ? undefined : againstIssuer(issuer, at);
   if (against !== undefined) refuse(against, 'issuer');

@@ -2,12 +2,14 @@
 // Does not own: a setting's effect (sessions, risk, tokens, …), nor the realm's row (features/configuration/realms).
 // Implements: specification 2.3, 4.2; decisions "Reading and writing" (PUT /settings).
 import { type FieldError, Problem, unknownName } from '../../../contract/problem.ts';
+import { PROFILE_ALGORITHM } from '../../../contract/security-profiles.ts';
 import type { RealmSettingsDto, SettingsInput } from '../../../contract/settings.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { hasPermission, type Principal } from '../../../domain/principal.ts';
+import type { ResourceDeps } from '../../../resource/declared.ts';
 import { SUBJECT_TAKEN } from '../../../domain/subjects.ts';
 import type { Expect } from '../../../http/etag.ts';
 import { issuerOf } from '../../../http/own-addresses.ts';
@@ -28,13 +30,14 @@ import * as store from './store.ts';
 export interface SettingsDeps {
   sql: Sql;
   transact: Transact;
+  keys: ResourceDeps['keys'];
   baseUrl: string;
   now: () => Date;
 }
 
 const SERIALIZATION_FAILURE = '40001';
 
-export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
+export function createSettings({ sql, transact, keys, baseUrl, now }: SettingsDeps) {
   async function read(on: Sql, realm: string): Promise<RealmSettingsDto | undefined> {
     const stored = await store.readSettings(on, realm);
     return stored && settingsOf(realm, stored);
@@ -91,6 +94,7 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
         // writes nothing.
         if (changes.length === 0) throw Object.assign(new Error('settled meanwhile'), { code: SERIALIZATION_FAILURE });
         await store.mergeSettings(tx.sql, realm, patch);
+        if (patch.profile) await keys.prepare(tx, realm, [PROFILE_ALGORITHM]);
         tx.record({
           type: 'SETTINGS_UPDATED',
           realm,

@@ -4,6 +4,7 @@ import { pushRoute } from '../../../contract/oauth.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
 import { realmOf, sendJson } from '../../../http/oauth.ts';
 import { dpopOf } from '../../../http/presented-token.ts';
+import { rulesOfProofs } from '../../configuration/clients/profile.ts';
 import { answerClient, type ClientEndpoint } from './client-endpoint.ts';
 import type { Pushed } from './pushed.ts';
 
@@ -20,8 +21,7 @@ export function pushedRoutes(
       if (proof) void reply.header('dpop-nonce', dpop.nonce(realmOf(request)));
       const tooMany = 'Too many requests were pushed from this address';
       return answerClient(endpoint, { request, reply, tooMany }, async ({ by, realm, client, form }) => {
-        const nonce = client.dpopBoundAccessTokens ? 'needed' : 'checked';
-        const jkt = proof && (await dpop.check(realm, proof, { nonce }));
+        const jkt = proof && (await dpop.check(realm, proof, rulesOfProofs(client)));
         const { uri, expiresIn } = await pushed.push(by, realm, client, { form, jkt });
         return sendJson(reply.code(201), JSON.stringify({ request_uri: uri, expires_in: expiresIn }));
       });

@@ -8,7 +8,6 @@ import { parseForm } from '../../../http/form.ts';
 import { jsonFault } from '../../../http/json-body.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
-import type { WithClientKeys } from '../client-authentication/client-keys.ts';
 import type { RequestParameters } from './requests.ts';
 
 const SKEW_SECONDS = 60;

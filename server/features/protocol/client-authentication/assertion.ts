@@ -1,14 +1,14 @@
 // Checks a client's JWT assertion (private_key_jwt): RFC 7523 §3. Its keys are registered, or fetched from its jwksUri.
 // The caller gets the same error for every fault.
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { clientAlgorithms } from '../../../contract/algorithms.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { isFirstUse } from '../../../domain/spent-proofs.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
+import type { Jwks, WithClientKeys } from '../../configuration/clients/keys.ts';
+import { algorithmsFor } from '../../configuration/clients/profile.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
-import type { Jwks, WithClientKeys } from './client-keys.ts';
 
 const SKEW_SECONDS = 60;
 /** An assertion is meant for one request; a long-lived one would be a stored credential. */
@@ -43,8 +43,9 @@ export function createAssertions({
 
   async function verified({ realm, issuer, older }: Accepted, client: ClientView, assertion: string, keys: Jwks) {
     const { token, introspection, revocation, pushedAuthorizationRequest } = endpointsOf(baseUrl, realm);
+    const { tokenEndpointAuthSigningAlg: pinned } = client;
     const { payload, protectedHeader } = await jwtVerify(assertion, createLocalJWKSet(keys), {
-      algorithms: [...clientAlgorithms],
+      algorithms: pinned === null ? [...algorithmsFor(client)] : [pinned],
       issuer: client.clientId,
       subject: client.clientId,
       // Older libraries use the endpoint that they call as the audience.
@@ -56,6 +57,10 @@ export function createAssertions({
     if (OTHER_TYPES.test(protectedHeader.typ ?? '')) throw new Error('it is a JWT of another kind');
     // RFC 7523bis: any of several audiences could use the assertion here.
     if (!older && [payload.aud].flat().length !== 1) throw new Error('the audience is not the issuer alone');
+    // FAPI 2.0 Security Profile §5.3.2.1: one string, not a list of one.
+    if (client.profile !== null && typeof payload.aud !== 'string') throw new Error('the audience is a list');
+    if (payload.iat !== undefined && payload.iat > now().getTime() / 1000 + SKEW_SECONDS)
+      throw new Error('it was issued at a later time');
     return payload;
   }
 

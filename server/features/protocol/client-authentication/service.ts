@@ -45,6 +45,17 @@ function strongHolds(mine: readonly ClientSecret[], secrets: readonly string[]):
   return holds;
 }
 
+/**
+ * A client that contradicts its security profile gets nothing until an administrator has corrected it.
+ * @throws OAuthError `unauthorized_client`
+ */
+export function demandProfile({ profile, profileLacks }: Pick<ClientView, 'profile' | 'profileLacks'>): void {
+  if (profileLacks.length > 0)
+    throw new OAuthError('unauthorized_client', `This client lacks something of the profile ${profile}`, {
+      reason: profileLacks.join('; ').slice(0, 500),
+    });
+}
+
 export function createClientAuthentication({
   clients,
   assertions,
@@ -128,6 +139,7 @@ export function createClientAuthentication({
         reason: client ? (client.enabled ? 'the proof did not hold' : 'the client is disabled') : 'no such client',
       });
     }
+    demandProfile(client);
     return { client, confidential: presented.method !== 'none' };
   }
 

@@ -120,8 +120,8 @@ export function createDiscovery({
 }: {
   sql: Sql;
   keys: {
-    published(realm: string): Promise<readonly { jwk: object }[]>;
-    publishedReady(realm: string): readonly { jwk: object }[] | undefined;
+    jwks(realm: string): Promise<readonly object[]>;
+    jwksReady(realm: string): readonly object[] | undefined;
   };
   settings: {
     issuer(realm: string): Promise<string>;
@@ -246,13 +246,13 @@ export function createDiscovery({
     },
     jwks: {
       async read(realm: string): Promise<ReadyAnswer> {
-        const published = await keys.published(realm);
-        const answer = jwks.get(published) ?? answerOf({ keys: published.map(({ jwk }) => jwk) });
+        const published = await keys.jwks(realm);
+        const answer = jwks.get(published) ?? answerOf({ keys: published });
         jwks.set(published, answer);
         return answer;
       },
       ready(realm: string): ReadyAnswer | undefined {
-        const published = keys.publishedReady(realm);
+        const published = keys.jwksReady(realm);
         return published && jwks.get(published);
       },
     },

@@ -7,11 +7,13 @@ import type { Transact } from '../../../db/transact.ts';
 import { namedUser } from '../../../domain/party.ts';
 import type { Subjects } from '../../../domain/subjects.ts';
 import type { EventConsumer } from '../../../events/consumer.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
 import { type Job, job } from '../../../jobs/job.ts';
 import { createRetries, type Enqueue } from '../../../jobs/retries.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
+import type { Encrypted } from '../../configuration/issued-tokens/encryption.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 
 export const LOGOUT_JOB = 'backchannel-logout';
@@ -51,6 +53,7 @@ export interface BackChannelDeps {
   transact: Transact;
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
   tokens: Pick<Tokens, 'sign'>;
+  encrypted: Encrypted;
   subjects: Pick<Subjects, 'ofUser'>;
   settings: { issuer(realm: string): Promise<string> };
   outbound: Pick<Outbound, 'fetch'>;
@@ -61,7 +64,7 @@ export interface BackChannelDeps {
 }
 
 export function backChannelJob(deps: BackChannelDeps): Job {
-  const { sql, transact, clients, tokens, subjects, settings, outbound, enqueue, now, newId } = deps;
+  const { sql, transact, clients, tokens, encrypted, subjects, settings, outbound, enqueue, now, newId } = deps;
   const delaysSeconds = deps.retryDelaysSeconds ?? RETRY_DELAYS;
   const retry = createRetries({ sql, enqueue, job: LOGOUT_JOB, delaysSeconds });
 
@@ -69,7 +72,7 @@ export function backChannelJob(deps: BackChannelDeps): Job {
   async function logoutToken(realm: string, client: ClientView, userId: string | null, sid: string): Promise<string> {
     const iat = Math.floor(now().getTime() / 1000);
     const sub = userId === null ? undefined : (await subjects.ofUser(realm, client, userId))?.sub;
-    return tokens.sign(
+    const token = await tokens.sign(
       realm,
       { typ: 'logout+jwt', algorithm: client.idTokenSignedResponseAlg },
       {
@@ -83,6 +86,8 @@ export function backChannelJob(deps: BackChannelDeps): Job {
         sid,
       },
     );
+    // §2.6: as its ID tokens are
+    return encrypted(client, 'idToken', token, 'JWT');
   }
 
   /** A deleted user has no subject any more; the logout token then names only the session. */
@@ -94,8 +99,9 @@ export function backChannelJob(deps: BackChannelDeps): Job {
   }
 
   /** @returns the error; undefined: the application accepted the token */
-  async function send(uri: string, token: string): Promise<string | undefined> {
+  async function send(uri: string, tokenOf: () => Promise<string>): Promise<string | undefined> {
     try {
+      const token = await tokenOf();
       const { status } = await outbound.fetch(uri, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded', 'cache-control': 'no-store' },
@@ -104,7 +110,8 @@ export function backChannelJob(deps: BackChannelDeps): Job {
       });
       return status >= 200 && status < 300 ? undefined : `answered ${status}`;
     } catch (error) {
-      if (!(error instanceof OutboundError)) throw error;
+      // A key that the token could be encrypted for may be there later.
+      if (!(error instanceof OutboundError || error instanceof OAuthError)) throw error;
       return error.message.slice(0, 500);
     }
   }
@@ -122,7 +129,7 @@ export function backChannelJob(deps: BackChannelDeps): Job {
       const client = await clients.view(realm, clientId);
       if (!client?.enabled || client.backchannelLogoutUri === null) return;
       const userId = await personOf(ended);
-      const fault = await send(client.backchannelLogoutUri, await logoutToken(realm, client, userId, sessionId));
+      const fault = await send(client.backchannelLogoutUri, () => logoutToken(realm, client, userId, sessionId));
       if (fault === undefined) return;
       const giveUp = () =>
         transact(realm, async ({ sql: on, record }) =>

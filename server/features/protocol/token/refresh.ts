@@ -131,7 +131,7 @@ export function refreshGrant({
       if (!presented)
         throw new OAuthError('invalid_grant', 'The refresh token is not valid', { reason: 'not a refresh token' });
       const { familyId } = presented;
-      const next = settings.reuseRefreshTokens ? undefined : newRefreshToken(familyId);
+      const next = (client.reuseRefreshTokens ?? settings.reuseRefreshTokens) ? undefined : newRefreshToken(familyId);
       const { signIns, factors } = await proven();
       const isEnough = await signIns.judgeFor(realm, {
         clientId: client.clientId,

@@ -14,7 +14,8 @@ import { oauthErrorOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { adminAudience } from '../../../http/own-addresses.ts';
 import type { DpopRequest } from '../../../http/presented-token.ts';
-import type { Authenticated, ClientAuthentication } from '../client-authentication/service.ts';
+import { rulesOfProofs } from '../../configuration/clients/profile.ts';
+import { type Authenticated, type ClientAuthentication, demandProfile } from '../client-authentication/service.ts';
 import type { Grant, Granted, GrantRequest } from './grant.ts';
 
 export interface TokenRequest {
@@ -82,7 +83,7 @@ export function createTokenEndpoint({
 
   /** The thumbprint of the key that the client proves; undefined: it proves none, and need not. */
   async function keyOf({ realm, dpop: proof }: TokenRequest, client: Authenticated['client']) {
-    if (proof) return dpop.check(realm, proof, { nonce: client.dpopBoundAccessTokens ? 'needed' : 'checked' });
+    if (proof) return dpop.check(realm, proof, rulesOfProofs(client));
     if (client.dpopBoundAccessTokens)
       throw new OAuthError('invalid_dpop_proof', 'This client has to send a DPoP proof (RFC 9449)');
     return undefined;
@@ -91,6 +92,7 @@ export function createTokenEndpoint({
   async function granted(request: TokenRequest, { grant, asking, who }: Required<TokenProgress>): Promise<string> {
     const { realm, form, ipAddress } = request;
     const { client } = who;
+    demandProfile(client);
     const ofRealm = await settings.of(realm);
     if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
     const rules = {

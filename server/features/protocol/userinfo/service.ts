@@ -11,17 +11,20 @@ import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { PresentedToken } from '../../../http/presented-token.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
+import { type Encrypted, isEncrypted } from '../../configuration/issued-tokens/encryption.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 
 export function createUserinfo({
   sql,
   tokens,
+  encrypted,
   subjects,
   settings,
   clients,
 }: {
   sql: Sql;
   tokens: Pick<Tokens, 'present' | 'sign'>;
+  encrypted: Encrypted;
   subjects: Pick<Subjects, 'find'>;
   settings: { issuer(realm: string): Promise<string> };
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
@@ -51,11 +54,16 @@ export function createUserinfo({
       const named = namedClaims(offeredTo(client), person, claims[USERINFO_CLAIM] ?? [], session);
       const said = { ...named, ...claimsOf(saidFor(client, granted), person, 'userinfo', session), sub: claims.sub };
       const { userinfoSignedResponseAlg: algorithm } = client;
-      if (algorithm === null)
-        return { answer: { type: 'application/json; charset=utf-8', body: JSON.stringify(said) }, client };
-      // OIDC Core §5.3.2
-      const signed = { ...said, iss: issuer, aud: client.clientId };
-      const body = await tokens.sign(realm, { typ: 'JWT', algorithm }, signed);
+      // OIDC Core §5.3.2: it may be encrypted without a signature.
+      if (algorithm === null) {
+        const body = JSON.stringify(said);
+        return isEncrypted(client, 'userinfo')
+          ? { answer: { type: 'application/jwt', body: await encrypted(client, 'userinfo', body) }, client }
+          : { answer: { type: 'application/json; charset=utf-8', body }, client };
+      }
+      const claimed = { ...said, iss: issuer, aud: client.clientId };
+      const signed = await tokens.sign(realm, { typ: 'JWT', algorithm }, claimed);
+      const body = await encrypted(client, 'userinfo', signed, 'JWT');
       return { answer: { type: 'application/jwt', body }, client };
     },
   };

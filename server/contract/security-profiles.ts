@@ -1,0 +1,14 @@
+// The security profiles that a realm or a client can be held to: FAPI 2.0 Security Profile and FAPI 2.0 Message Signing.
+// features/configuration/clients/profile.ts has what they demand.
+import { z } from 'zod';
+import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
+
+/** From the laxer to the stricter one. */
+export const SecurityProfile = z.enum(['fapi2-security', 'fapi2-message-signing']);
+export type SecurityProfile = z.infer<typeof SecurityProfile>;
+
+/** FAPI 2.0 Security Profile §5.4.1 */
+export const profileSigning = SigningAlgorithm.extract(['PS256', 'ES256', 'EdDSA']);
+export const profileClientSigning = ClientAlgorithm.extract(['PS256', 'ES256', 'EdDSA', 'Ed25519']);
+/** What a realm signs by for a client that names no algorithm. */
+export const PROFILE_ALGORITHM = 'PS256' satisfies z.infer<typeof profileSigning>;

@@ -1,0 +1,121 @@
+// What a security profile demands of a client: what it sets, whatever the client says, and what contradicts it. Pure.
+// FAPI 2.0 Security Profile §5.3.2, §5.4; FAPI 2.0 Message Signing §5.3, §5.4.
+import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
+import { clientAlgorithms } from '../../../contract/algorithms.ts';
+import type { Client } from '../../../contract/clients.ts';
+import { loopbackHosts } from '../../../contract/names.ts';
+import type { FieldError } from '../../../contract/problem.ts';
+import {
+  PROFILE_ALGORITHM,
+  profileClientSigning,
+  profileSigning,
+  type SecurityProfile,
+} from '../../../contract/security-profiles.ts';
+
+export const MESSAGE_SIGNING = 'fapi2-message-signing' satisfies SecurityProfile;
+
+/** Of a client's and its realm's profile the stricter one. */
+export const stricterProfile = (
+  one: SecurityProfile | null,
+  other: SecurityProfile | null,
+): SecurityProfile | null => (one === MESSAGE_SIGNING || other === null ? one : other);
+
+/** Fields by which the realm signs for the client, and by which the client signs. */
+const SIGNED = [
+  'idTokenSignedResponseAlg',
+  'accessTokenSignedResponseAlg',
+  'userinfoSignedResponseAlg',
+  'authorizationSignedResponseAlg',
+  'introspectionSignedResponseAlg',
+] as const;
+const SIGNS = ['tokenEndpointAuthSigningAlg', 'requestObjectSigningAlg'] as const;
+
+export type Profiled = Pick<
+  Client,
+  | 'tokenEndpointAuthMethod'
+  | 'clientAssertionAudience'
+  | 'redirectUris'
+  | 'reuseRefreshTokens'
+  | (typeof SIGNED)[number]
+  | (typeof SIGNS)[number]
+>;
+
+const isPlain = (uri: string): boolean => {
+  const { protocol, hostname } = new URL(uri);
+  return protocol === 'http:' && !loopbackHosts.has(hostname);
+};
+
+/** What of the client contradicts the profile, with paths below the client. */
+export function profileFaults(client: Profiled, profile: SecurityProfile | null): FieldError[] {
+  if (profile === null) return [];
+  const fault = (path: string, message: string): FieldError => ({ path, message: `${message} (profile ${profile})` });
+  const other = (field: keyof Profiled, taken: readonly string[]): FieldError[] => {
+    const value = client[field];
+    return typeof value === 'string' && !taken.includes(value)
+      ? [fault(field, `must be one of ${taken.join(', ')}`)]
+      : [];
+  };
+  return [
+    ...(client.tokenEndpointAuthMethod === 'private_key_jwt'
+      ? []
+      : [fault('tokenEndpointAuthMethod', 'must be private_key_jwt')]),
+    ...(client.clientAssertionAudience === 'endpoints'
+      ? [fault('clientAssertionAudience', 'must be issuer, or null')]
+      : []),
+    ...(client.reuseRefreshTokens === false
+      ? [fault('reuseRefreshTokens', 'must be true, or null: refresh tokens don’t rotate')]
+      : []),
+    ...client.redirectUris.flatMap((uri, i) =>
+      isPlain(uri) ? [fault(`redirectUris[${i}]`, 'must be https, a loopback address or an app’s own scheme')] : [],
+    ),
+    ...SIGNED.flatMap((field) => other(field, profileSigning.options)),
+    ...SIGNS.flatMap((field) => other(field, profileClientSigning.options)),
+  ];
+}
+
+/** The algorithms by which the client may sign assertions, requests and proofs of a key. */
+export const algorithmsFor = ({ profile }: { profile: SecurityProfile | null }): readonly string[] =>
+  profile === null ? clientAlgorithms : profileClientSigning.options;
+
+/** How the client's proofs of a key are checked where it gets tokens (RFC 9449). */
+export const rulesOfProofs = (client: {
+  dpopBoundAccessTokens: boolean;
+  profile: SecurityProfile | null;
+}): { nonce: 'needed' | 'checked'; algorithms: readonly string[] } => ({
+  nonce: client.dpopBoundAccessTokens ? 'needed' : 'checked',
+  algorithms: algorithmsFor(client),
+});
+
+interface Settable {
+  requirePkce: boolean;
+  requirePushedAuthorizationRequests: boolean;
+  requireSignedRequestObject: boolean;
+  requireSignedResponse: boolean;
+  dpopBoundAccessTokens: boolean;
+  reuseRefreshTokens: boolean | null;
+  clientAssertionAudience: 'issuer' | 'endpoints' | null;
+  idTokenSignedResponseAlg: SigningAlgorithm | null;
+  accessTokenSignedResponseAlg: SigningAlgorithm | null;
+  authorizationSignedResponseAlg: SigningAlgorithm | null;
+  introspectionSignedResponseAlg: SigningAlgorithm | null;
+}
+
+/** The client with what its profile sets, whatever is stored. */
+export function underProfile<T extends Settable>(client: T, profile: SecurityProfile | null): T {
+  if (profile === null) return client;
+  const signed = profile === MESSAGE_SIGNING;
+  return {
+    ...client,
+    requirePkce: true,
+    requirePushedAuthorizationRequests: true,
+    requireSignedRequestObject: client.requireSignedRequestObject || signed,
+    requireSignedResponse: signed,
+    dpopBoundAccessTokens: true,
+    reuseRefreshTokens: true,
+    clientAssertionAudience: 'issuer',
+    idTokenSignedResponseAlg: client.idTokenSignedResponseAlg ?? PROFILE_ALGORITHM,
+    accessTokenSignedResponseAlg: client.accessTokenSignedResponseAlg ?? PROFILE_ALGORITHM,
+    authorizationSignedResponseAlg: client.authorizationSignedResponseAlg ?? PROFILE_ALGORITHM,
+    introspectionSignedResponseAlg: client.introspectionSignedResponseAlg ?? PROFILE_ALGORITHM,
+  };
+}
