@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { LEVELS } from '../domain/factors.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
 import { createConsents } from '../features/people/consent/service.ts';
+import { createAnswers } from '../features/protocol/authorize/answer.ts';
 import { createDevices } from '../features/protocol/authorize/device.ts';
 import { deviceFlowRoutes, devicePageRoutes } from '../features/protocol/authorize/device-routes.ts';
 import { createPushed } from '../features/protocol/authorize/pushed.ts';
@@ -61,7 +62,7 @@ export function createLaterProtocol(below: Authentication) {
   const asked = { ...below, requests, requestObjects, requestUris, documents, consents };
   const pushed = createPushed(asked);
   const pushes = createRateLimit({ limit: PUSHES_A_MINUTE, now });
-  const authorization = createAuthorization({ ...asked, pushed });
+  const authorization = createAuthorization({ ...asked, pushed, answers: createAnswers(below) });
   const devices = createDevices({
     ...asked,
     typed: {

@@ -13,6 +13,7 @@ import { adminResourceRoute, discoveryRoutes, readyDocuments } from '../features
 import { createDiscovery } from '../features/protocol/discovery/service.ts';
 import { introspectRoutes } from '../features/protocol/introspect/routes.ts';
 import { createIntrospection } from '../features/protocol/introspect/service.ts';
+import { createSignedIntrospection } from '../features/protocol/introspect/signed.ts';
 import { revokeRoutes } from '../features/protocol/revoke/routes.ts';
 import { createRevocation } from '../features/protocol/revoke/service.ts';
 import { clientCredentialsGrant } from '../features/protocol/token/client-credentials.ts';
@@ -99,6 +100,7 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
         introspectRoutes(app, {
           authentication: audited,
           introspection,
+          signed: createSignedIntrospection(below),
           byToken: async (...presented) => (await rest()).uma.protection.caller(...presented),
         });
       });

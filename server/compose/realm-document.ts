@@ -23,7 +23,9 @@ import { createUserTransfer } from '../features/people/users/transfer.ts';
 import type { RealmPart } from '../resource/part.ts';
 import type { Operations } from './operations.ts';
 
-export type RealmDocumentDeps = Pick<Operations, 'baseUrl' | 'keys' | 'registry' | 'resources' | 'newId'>;
+export type RealmDocumentDeps = Pick<Operations, 'baseUrl' | 'registry' | 'resources' | 'newId'> & {
+  keys: Pick<Operations['keys'], 'prepare'>;
+};
 
 /** The part of each section, in the table's order: objects come after those that they name. */
 export function createParts({ baseUrl, keys, registry, resources, newId }: RealmDocumentDeps): RealmPart[] {

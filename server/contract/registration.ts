@@ -23,13 +23,26 @@ export const ClientMetadata = z.object({
   scope: words.optional().describe('Scopes that the client may ask for, separated by spaces'),
   jwks: anyObject().optional(),
   jwks_uri: words.optional(),
-  id_token_signed_response_alg: words.optional().describe('Default RS256'),
+  token_endpoint_auth_signing_alg: words.optional().describe('Left out: any that the realm supports'),
+  id_token_signed_response_alg: words.optional().describe('Default RS256; PS256 in a realm with a security profile'),
+  id_token_encrypted_response_alg: words.optional().describe('Left out: ID tokens are not encrypted'),
+  id_token_encrypted_response_enc: words.optional().describe('Default A128CBC-HS256, here and below'),
   userinfo_signed_response_alg: words.optional().describe('Left out: userinfo is JSON'),
+  userinfo_encrypted_response_alg: words.optional().describe('Left out: userinfo is not encrypted'),
+  userinfo_encrypted_response_enc: words.optional(),
+  authorization_signed_response_alg: words.optional().describe('Default RS256, where a response_mode is a JWT (JARM)'),
+  authorization_encrypted_response_alg: words.optional().describe('Left out: they are not encrypted'),
+  authorization_encrypted_response_enc: words.optional(),
+  introspection_signed_response_alg: words.optional().describe('Default RS256, for the answer as a JWT (RFC 9701)'),
+  introspection_encrypted_response_alg: words.optional().describe('Left out: it is not encrypted'),
+  introspection_encrypted_response_enc: words.optional(),
   require_pushed_authorization_requests: z.boolean().optional().describe('RFC 9126 §6'),
   require_signed_request_object: z.boolean().optional().describe('RFC 9101 §10.5'),
   request_object_signing_alg: words
     .optional()
     .describe('One of the realm’s request_object_signing_alg_values_supported'),
+  request_object_encryption_alg: words.optional().describe('Left out: encrypted requests are refused'),
+  request_object_encryption_enc: words.optional().describe('Left out: any that the realm supports'),
   request_uris: list
     .optional()
     .describe('Where signed requests of the client are, for the parameter request_uri; https'),

@@ -19,6 +19,15 @@ export function isRedirectOf(registered: readonly string[], requested: string): 
 /** A URI without its fragment. */
 export const withoutFragment = (uri: string): string => uri.split('#', 1)[0] ?? '';
 
+/** The URI with parameters in its fragment; a registered one has none of its own. */
+export function withFragment(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const url = new URL(uri);
+  url.hash = new URLSearchParams(
+    Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  ).toString();
+  return url.href;
+}
+
 /** The URI with more parameters in its query; its own stay as they are. */
 export function withQuery(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const url = new URL(uri);

@@ -21,6 +21,7 @@ import { fullRealm } from '../support/full-realm.ts';
 const never = () => Promise.reject(new Error('nothing is hashed here'));
 const parts = createParts({
   baseUrl: 'https://id.example.com',
+  keys: { prepare: never },
   registry: [],
   resources: createResources({
     seal: createSeal([Buffer.alloc(32)]),

@@ -7,6 +7,7 @@ import { anothersResource, isAnothers } from '../../../http/own-addresses.ts';
 import type { ResourceDeps } from '../../../resource/declared.ts';
 import { joinPaths, parsing } from '../../../resource/items.ts';
 import type { Batch, Existing, Fields, Item, RealmPart, Saved } from '../../../resource/part.ts';
+import { clientsAgainstProfile } from '../clients/against-profile.ts';
 import { accountLendingFields, MANAGERS, settingsFaults, settingsOf } from './rules.ts';
 import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
 
@@ -15,6 +16,9 @@ const events = { create: 'SETTINGS_UPDATED', update: 'SETTINGS_UPDATED', delete:
 async function settingsIn(sql: Sql, realm: string): Promise<RealmSettingsDto> {
   return settingsOf(realm, (await readSettings(sql, realm)) ?? {});
 }
+
+/** The most clients that a warning names. */
+const MOST_NAMED = 20;
 
 /** The security profile that these changes set. */
 const profileIn = (changes: readonly { key: string; fields: Fields }[]): SecurityProfile | undefined =>
@@ -58,6 +62,18 @@ export function createSettingsPart({ baseUrl, keys }: Pick<ResourceDeps, 'baseUr
     async write(sql, realm, { update }) {
       const patch = Object.fromEntries(update.map(({ key, fields }) => [key, fields.value]));
       await mergeSettings(sql, realm, patch);
+    },
+    /** Clients that a new profile of the realm refuses. */
+    async warnings(sql, realm, _, changes) {
+      const set = changes.find(({ kind, key }) => kind === 'settings' && key === 'profile');
+      const profile = SecurityProfile.safeParse(set?.save.value);
+      if (!profile.success) return [];
+      const except = changes.flatMap(({ kind, key }) => (kind === 'client' ? [key] : []));
+      const found = await clientsAgainstProfile(sql, realm, { profile: profile.data, except });
+      const named = found.slice(0, MOST_NAMED).map(({ clientId, lacks }) => `${clientId}: ${lacks}`);
+      const more = found.length > MOST_NAMED ? `; and ${found.length - MOST_NAMED} more` : '';
+      const message = `these clients are refused until they are corrected: ${named.join('; ')}${more}`;
+      return found.length === 0 ? [] : [{ key: 'profile', message }];
     },
     onChange: (tx, realm, changes) =>
       profileIn(changes) === undefined ? Promise.resolve() : keys.prepare(tx, realm, [PROFILE_ALGORITHM]),

@@ -1,5 +1,6 @@
 // The effects of changed fields on users and clients of the realm: removed redirect URIs, grants and roles, shorter
 // lifetimes, stricter requirements. Fields that are missing here have no effect on signed-in users. Pure.
+import { DEFAULT_CONTENT_ENCRYPTION } from '../../../contract/algorithms.ts';
 import { strings } from '../../../resource/items.ts';
 import {
   allowListEffect,
@@ -44,6 +45,32 @@ const notBack = (uris: string) => lockoutEffect(`sign-ins no longer return to ${
 const signedBy =
   (what: string): FieldEffect =>
   (_, to) => [lockoutEffect(`${what} by ${String(to ?? 'RS256')}`)];
+const encryptedBy =
+  (what: string): FieldEffect =>
+  (_, to) => [lockoutEffect(to === null ? `${what}: no longer encrypted` : `${what}: encrypted by ${String(to)}`)];
+const contentBy =
+  (what: string): FieldEffect =>
+  (_, to) => [lockoutEffect(`${what}: content encrypted by ${String(to ?? DEFAULT_CONTENT_ENCRYPTION)}`)];
+/** What a security profile refuses and changes from one moment to the next. */
+const profileEffects =
+  (whose: 'its' | 'all'): FieldEffect =>
+  (from, to) => {
+    if (to === null || from === 'fapi2-message-signing') return [];
+    const requests = whose === 'its' ? 'its requests' : 'all clients’ requests';
+    const signing = [
+      lockoutEffect(`${to}: refuses ${requests} that are not signed`),
+      lockoutEffect(`${to}: answers authorization requests and introspection as signed JWTs alone`),
+    ];
+    if (from !== null) return signing;
+    return [
+      lockoutEffect(`${to}: refuses clients that do not prove themselves by private_key_jwt`),
+      lockoutEffect(`${to}: refuses ${requests} that are not pushed, lack PKCE or prove no key (DPoP)`),
+      lockoutEffect(`${to}: refuses what is signed by another algorithm than PS256, ES256 or EdDSA`),
+      lockoutEffect(`${to}: tokens are signed by PS256, unless the client names another algorithm`),
+      changeEffect(`${to}: refresh tokens stay the same`),
+      ...(to === 'fapi2-message-signing' ? signing : []),
+    ];
+  };
 const flow: FieldEffect = (_, to) => [
   changeEffect(`people sign in by ${to === null ? 'the realm’s flow' : `the flow ${String(to)}`}`),
 ];
@@ -63,6 +90,9 @@ export const ofClient: FieldEffects = {
   tokenEndpointAuthMethod: (_, to) => [lockoutEffect(`has to prove itself by ${String(to)}`)],
   clientAssertionAudience: (_, to) =>
     to === 'issuer' ? [lockoutEffect('its assertions that are made for an endpoint are refused')] : [],
+  tokenEndpointAuthSigningAlg: (_, to) =>
+    to === null ? [] : [lockoutEffect(`refuses assertions that are not signed by ${String(to)}`)],
+  profile: profileEffects('its'),
   requirePkce: requirementEffect('sign-ins without PKCE'),
   requirePushedAuthorizationRequests: requirementEffect('sign-ins that are not pushed first'),
   requireSignedRequestObject: requirementEffect('sign-ins that it did not sign'),
@@ -75,6 +105,21 @@ export const ofClient: FieldEffects = {
   userinfoSignedResponseAlg: (_, to) => [
     lockoutEffect(to === null ? 'userinfo answers it as JSON' : `userinfo answers it as a JWT signed by ${String(to)}`),
   ],
+  authorizationSignedResponseAlg: signedBy('its responses as a JWT are signed'),
+  introspectionSignedResponseAlg: signedBy('introspection as a JWT is signed for it'),
+  idTokenEncryptedResponseAlg: encryptedBy('its ID tokens'),
+  userinfoEncryptedResponseAlg: encryptedBy('the answers of userinfo'),
+  authorizationEncryptedResponseAlg: encryptedBy('its responses as a JWT'),
+  introspectionEncryptedResponseAlg: encryptedBy('introspection as a JWT'),
+  idTokenEncryptedResponseEnc: contentBy('its ID tokens'),
+  userinfoEncryptedResponseEnc: contentBy('the answers of userinfo'),
+  authorizationEncryptedResponseEnc: contentBy('its responses as a JWT'),
+  introspectionEncryptedResponseEnc: contentBy('introspection as a JWT'),
+  requestObjectEncryptionAlg: (_, to) => (to === null ? [lockoutEffect('refuses requests that it encrypted')] : []),
+  requestObjectEncryptionEnc: (_, to) =>
+    to === null ? [] : [lockoutEffect(`refuses requests whose content is not encrypted by ${String(to)}`)],
+  reuseRefreshTokens: (from, to) =>
+    to === true || from === to ? [] : [changeEffect('a refresh token that is used twice ends its grant')],
   subjectType: otherNames,
   sectorIdentifierUri: otherNames,
   mayActClient: (from) => (from === null ? [] : [lockoutEffect(`${String(from)} exchanges its tokens no more`)]),
@@ -93,6 +138,7 @@ export const ofSettings: FieldEffects = {
   subjectStrategy: always(lockoutEffect('applications know people by other names')),
   subjectAttribute: always(lockoutEffect('applications know people by the values of another attribute')),
   requirePushedAuthorizationRequests: requirementEffect('sign-ins that are not pushed first'),
+  profile: profileEffects('all'),
   registrationEnabled: switchedOff(changeEffect('users can’t register any more')),
   passwordMaxAgeDays: atMost(
     (days) => `who has a password for more than ${days} days sets a new one at the next sign-in`,

@@ -13,8 +13,8 @@ import { grantScopes, OFFLINE, OPENID, scopeNames, strangersAmong } from '../../
 import type { Form } from '../../../http/form.ts';
 import { OAuthError, type OAuthErrorCode } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
+import { defaultMode, isJwtMode, type ResponseMode, responseModeOf, responseModes } from './response-modes.ts';
 
-export type ResponseMode = 'query' | 'form_post';
 const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] as const;
 export type Prompt = (typeof PROMPTS)[number];
 
@@ -90,8 +90,15 @@ export function targetOf(form: Form, client: ClientView | undefined): Target {
   if (redirectUri === undefined) throw nowhere('redirect_uri is missing');
   if (!isRedirectOf(client.redirectUris, redirectUri))
     throw nowhere('The redirect_uri is not one that the application has registered');
-  const responseMode = said('response_mode') === 'form_post' ? 'form_post' : 'query';
+  const responseMode = targetMode(client, said('response_mode'));
   return { client, redirectUri, responseMode, state: said('state') };
+}
+
+/** Errors too reach an application only in the form that it is held to. */
+function targetMode(client: ClientView, named: string | undefined): ResponseMode {
+  const mode = named === undefined ? undefined : responseModeOf(named);
+  const byDefault = defaultMode(client);
+  return mode === undefined || (isJwtMode(byDefault) && !isJwtMode(mode)) ? byDefault : mode;
 }
 
 /** The parameters in a request object, signed or not (OIDC Core §6.1); none if it is no request object. */
@@ -128,10 +135,13 @@ const responseType: Check = (_, { form }) => {
   if (type !== 'code') throw bad('response_type must be code', 'unsupported_response_type');
 };
 
-const responseMode: Check = (_, { form }) => {
-  const mode = form.get('response_mode');
-  if (mode !== undefined && mode !== 'query' && mode !== 'form_post')
-    throw bad('response_mode must be query or form_post');
+const responseMode: Check = (_, { form, client }) => {
+  const named = form.get('response_mode');
+  const mode = named === undefined ? undefined : responseModeOf(named);
+  if (named !== undefined && mode === undefined) throw bad(`response_mode must be one of ${responseModes.join(', ')}`);
+  // FAPI 2.0 Message Signing §5.4.2
+  if (client.requireSignedResponse && (mode === undefined || !isJwtMode(mode)))
+    throw bad('response_mode must be jwt: this application gets signed responses only');
 };
 
 const clientMayAsk: Check = (_, { client }) => {

@@ -1,12 +1,15 @@
-// Owns: authorization requests as a JWT signed by the client: whether the JWT is the client's, for this realm, and not too old.
+// Owns: authorization requests as a JWT signed by the client, encrypted or not: whether the JWT is the client's, for this realm, and not too old.
 // Does not own: the client's keys (features/protocol/client-authentication), the checks of its parameters (checks.ts).
-// Implements: RFC 9101 (JAR), OpenID Connect Core §6.1; by reference: pushed.ts, request-uris.ts.
+// Implements: RFC 9101 (JAR), OpenID Connect Core §6.1, FAPI 2.0 Message Signing §5.3.1; by reference: pushed.ts, request-uris.ts.
+import type { KeyObject } from 'node:crypto';
 import { type CompactVerifyResult, compactVerify, createLocalJWKSet } from 'jose';
 import { z } from 'zod';
-import { clientAlgorithms } from '../../../contract/algorithms.ts';
+import { ContentEncryption } from '../../../contract/algorithms.ts';
 import { parseForm } from '../../../http/form.ts';
 import { jsonFault } from '../../../http/json-body.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import type { WithClientKeys } from '../../configuration/clients/keys.ts';
+import { algorithmsFor, MESSAGE_SIGNING } from '../../configuration/clients/profile.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { RequestParameters } from './requests.ts';
 
@@ -18,9 +21,10 @@ const TYPE = /^(?:(?:application\/)?oauth-authz-req\+jwt|JWT)$/i;
 
 const Claims = z.looseObject({
   iss: z.string(),
-  aud: z.union([z.string(), z.tuple([z.string()])]),
+  aud: z.union([z.string(), z.array(z.string()).min(1).max(20)]),
   exp: z.number().optional(),
   nbf: z.number().optional(),
+  iat: z.number().optional(),
   client_id: z.string(),
 });
 type Claims = z.infer<typeof Claims>;
@@ -29,6 +33,9 @@ const NO_PARAMETERS = new Set(['iss', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sub'])
 
 const invalid = (description: string, cause?: unknown) =>
   new OAuthError('invalid_request_object', description, { cause });
+
+/** A compact JWE has five parts (RFC 7516 §7.1), a compact JWS three. */
+const isEncrypted = (jwt: string): boolean => jwt.split('.').length === 5;
 
 function json(bytes: Uint8Array): unknown {
   try {
@@ -66,26 +73,59 @@ function parametersIn(claims: Claims): URLSearchParams {
 
 export function createRequestObjects({
   withKeys,
+  keys,
   settings,
   now,
 }: {
   withKeys: WithClientKeys;
+  keys: { decryptingRequests(realm: string): Promise<{ keyId: string; privateKey: KeyObject }[]> };
   settings: { issuer(realm: string): Promise<string> };
   now: () => Date;
 }) {
   async function verified(client: ClientView, jwt: string): Promise<Claims> {
-    const algorithms = client.requestObjectSigningAlg === null ? clientAlgorithms : [client.requestObjectSigningAlg];
-    const signed = await withKeys(client, (keys) =>
-      compactVerify(jwt, createLocalJWKSet(keys), { algorithms: [...algorithms] }),
+    const { requestObjectSigningAlg: pinned } = client;
+    const algorithms = pinned === null ? algorithmsFor(client) : [pinned];
+    const signed = await withKeys(client, (own) =>
+      compactVerify(jwt, createLocalJWKSet(own), { algorithms: [...algorithms] }),
     ).catch((cause: unknown) => {
       throw invalid('The signature of the request object does not verify by a key of the application', cause);
     });
     return contentOf(signed);
   }
 
-  function refuseOldOrDistant({ exp, nbf = 0 }: Claims, { fetched = false }: RequestParameters): void {
+  /** The object that the client signed, out of the one that it encrypted; undefined: it can't be read. */
+  async function decrypted(realm: string, { encryption }: ClientView, jwe: string): Promise<string | undefined> {
+    const alg = encryption?.requestObjectEncryptionAlg ?? null;
+    if (alg === null) return undefined;
+    const enc = encryption?.requestObjectEncryptionEnc ?? null;
+    const contents = enc === null ? ContentEncryption.options : [enc];
+    const [own, { decryptBy }] = await Promise.all([
+      keys.decryptingRequests(realm),
+      import('../../../crypto/jwe.ts'),
+    ]);
+    const privateKeys = own.map(({ privateKey }) => privateKey);
+    return decryptBy(privateKeys, jwe, { algorithms: [alg], contents });
+  }
+
+  /** The request with its object decrypted; one that can't be read stays, for {@link open} to refuse. */
+  async function readable(
+    realm: string,
+    client: ClientView | undefined,
+    given: RequestParameters,
+  ): Promise<RequestParameters> {
+    const jwt = given.get('request');
+    if (jwt === undefined || !client?.enabled || !isEncrypted(jwt)) return given;
+    const signed = await decrypted(realm, client, jwt);
+    if (signed === undefined || isEncrypted(signed)) return given;
+    const parameters = new URLSearchParams(given.text);
+    parameters.set('request', signed);
+    // The text stays encrypted: a sign-in stores it, and addresses contain it.
+    return { ...given, ...parseForm(parameters.toString()), text: given.text };
+  }
+
+  function refuseOldOrDistant({ exp, nbf, iat = 0 }: Claims, { fetched = false }: RequestParameters): void {
     const at = now().getTime() / 1000;
-    if (nbf > at + SKEW_SECONDS) throw invalid('The request object is of a later time');
+    if (Math.max(nbf ?? 0, iat) > at + SKEW_SECONDS) throw invalid('The request object is of a later time');
     if (exp === undefined) {
       // A client can remove an object that the server fetches, but an object that it sent stays valid, so that one must
       // expire.
@@ -96,7 +136,16 @@ export function createRequestObjects({
     if (exp > at + LONGEST_SECONDS + SKEW_SECONDS) throw invalid('The request object may live an hour at most');
   }
 
+  /** FAPI 2.0 Message Signing §5.3.1 */
+  function refuseLoose({ exp = Infinity, nbf }: Claims): void {
+    if (nbf === undefined) throw invalid('The request object needs nbf');
+    if (nbf < now().getTime() / 1000 - LONGEST_SECONDS) throw invalid('nbf of the request object is over an hour ago');
+    if (exp > nbf + LONGEST_SECONDS) throw invalid('exp of the request object may be an hour after its nbf at most');
+  }
+
   return {
+    readable,
+
     /**
      * The parameters of the request object alone, without those beside it. A request without an object stays unchanged.
      * @param first the application sent the request just now; false: the browser returns from a sign-in, and the object
@@ -106,22 +155,27 @@ export function createRequestObjects({
     async open(
       realm: string,
       client: ClientView,
-      given: RequestParameters,
+      asked: RequestParameters,
       { first }: { first: boolean },
     ): Promise<RequestParameters> {
+      const given = await readable(realm, client, asked);
       const jwt = given.get('request');
       if (jwt === undefined) return given;
       if (client.jwks === null && client.jwksUri === null)
         throw new OAuthError('request_not_supported', 'Request objects are for applications with registered keys');
+      if (isEncrypted(jwt)) throw invalid('The request object can’t be decrypted');
       const claims = await verified(client, jwt);
       const { clientId } = client;
       if (claims.iss !== clientId || claims.client_id !== clientId)
         throw invalid('iss and client_id of the request object must be the application');
-      if (String(claims.aud) !== (await settings.issuer(realm)))
+      const audience = [claims.aud].flat();
+      const alone = audience.length === 1 || client.profile === MESSAGE_SIGNING;
+      if (!alone || !audience.includes(await settings.issuer(realm)))
         throw invalid('aud of the request object must be the issuer alone');
       // With the client's id as its subject, it could serve as a client assertion (RFC 9101 §10.8).
       if (claims.sub === clientId) throw invalid('sub of the request object must not be the application');
       if (first) refuseOldOrDistant(claims, given);
+      if (first && client.profile === MESSAGE_SIGNING) refuseLoose(claims);
       // A fetched object is stored beside its address.
       const two = first && !given.fetched && given.get('request_uri') !== undefined;
       if ('request' in claims || 'request_uri' in claims || two)

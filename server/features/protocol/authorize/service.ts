@@ -22,7 +22,7 @@ import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 import type { Consents } from '../../people/consent/service.ts';
 import type { LiveSession } from '../../people/sessions/service.ts';
 import { createAdmission } from './admission.ts';
-import { errorParameters, sendAnswer } from './answer.ts';
+import { type Answers, errorParameters, sendPlainAnswer } from './answer.ts';
 import { type AuthorizationRequest, type Target, targetOf, withoutOffline } from './checks.ts';
 import { createCodes } from './codes.ts';
 import { authorizationDecision, countsFrom } from './decide.ts';
@@ -59,6 +59,7 @@ export interface AuthorizationDeps {
   factors: Factors;
   consents: Consents;
   tokens: Pick<Tokens, 'verify'>;
+  answers: Answers;
   refusals: Pick<Refusals, 'record'>;
   subjects: Pick<Subjects, 'ofUser' | 'find'>;
   now: () => Date;
@@ -88,7 +89,7 @@ interface RequestProgress {
 
 export function createAuthorization(deps: AuthorizationDeps) {
   const { clients, settings, sessions, signIns, consents, subjects, now } = deps;
-  const { refusals, requests, pushed, requestObjects, requestUris, documents } = deps;
+  const { refusals, requests, pushed, requestObjects, requestUris, documents, answers } = deps;
 
   const expectedUser = createExpected(deps);
   const admit = createAdmission(deps);
@@ -182,7 +183,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       });
     }
     const code = await codes.give(at, asked, { session, since, sub, agreed });
-    return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
+    return answers(reply, { realm, brand, issuer, target: asked, parameters: { code } });
   }
 
   /**
@@ -213,7 +214,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
       try {
         const given = await pushed.resolve(realm, client, reference, { first: false });
         const asked = await read({ realm, brand }, given, { client, first: false });
-        // A page in response to the password form would send the password again when it is reloaded.
+        // A page in response to the password form would send the password again when it is reloaded. A JWT is signed after
+        // the commit.
         if (asked.responseMode !== 'query') return undefined;
         const expected = await expectedUser(realm, asked, session);
         const enough = { fresh: true, missing: undefined, agreed: false };
@@ -230,7 +232,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         const { code, write } = codes.first({ realm, ipAddress: request.ip }, asked, approval);
         return {
           write,
-          send: (reply) => sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } }),
+          send: (reply) => sendPlainAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } }),
         };
       } catch (thrown) {
         if (thrown instanceof OAuthError) return undefined;
@@ -250,7 +252,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
       if (first) await documents.ensure(realm, clientId, request.ip);
       const client = gone ? undefined : await clients.view(realm, clientId);
       const opened = await pushed.resolve(realm, client, form, { first });
-      const given = first ? await requestUris.resolve(realm, client, opened, request.ip) : opened;
+      const fetched = first ? await requestUris.resolve(realm, client, opened, request.ip) : opened;
+      const given = await requestObjects.readable(realm, client, fetched);
       return { given, target: targetOf(given, client) };
     } catch (thrown) {
       const error = oauthErrorOf(thrown);
@@ -288,7 +291,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       if (refersToNothing(thrown)) await knownTarget(context, form, { first: false, gone: true });
       const error = oauthErrorOf(thrown);
       if (error.status >= 500) throw thrown;
-      return sendAnswer(context.reply, { realm, brand, issuer, target, parameters: errorParameters(error) });
+      return await answers(context.reply, { realm, brand, issuer, target, parameters: errorParameters(error) });
     }
   }
 

@@ -2,9 +2,16 @@
 // Does not own: the keys (features/configuration/keys), the endpoints that the documents name.
 // Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207, RFC 9728. It names only what really works.
 
-import { clientAlgorithms, SigningAlgorithm } from '../../../contract/algorithms.ts';
+import {
+  ContentEncryption,
+  clientAlgorithms,
+  KeyEncryptionAlgorithm,
+  RealmEncryption,
+  SigningAlgorithm,
+} from '../../../contract/algorithms.ts';
 import type { ProtectedResource } from '../../../contract/protected-resources.ts';
 import { MASTER } from '../../../contract/realms.ts';
+import { profileSigning, type SecurityProfile } from '../../../contract/security-profiles.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -14,6 +21,8 @@ import { adminAudience } from '../../../http/own-addresses.ts';
 import { type ReadyAnswer, readyAnswer } from '../../../http/ready.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
 import { offeredBy } from '../../../http/spoken.ts';
+import { algorithmsFor, MESSAGE_SIGNING } from '../../configuration/clients/profile.ts';
+import { jwtResponseModes, responseModes } from '../authorize/response-modes.ts';
 
 /** Verifiers must read live keys (specification 5, rule 4). */
 const HEADERS = {
@@ -26,6 +35,14 @@ const answerOf = (document: object): ReadyAnswer => readyAnswer(JSON.stringify(d
 const CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'sid', 'at_hash'];
 const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
 
+/** OpenID Connect Discovery §3; JARM §4; RFC 9701 §7. */
+const encryptionValues = Object.fromEntries(
+  ['id_token', 'userinfo', 'authorization', 'introspection'].flatMap((answer) => [
+    [`${answer}_encryption_alg_values_supported`, KeyEncryptionAlgorithm.options],
+    [`${answer}_encryption_enc_values_supported`, ContentEncryption.options],
+  ]),
+);
+
 function discoveryDocument({
   baseUrl,
   realm,
@@ -37,6 +54,7 @@ function discoveryDocument({
   registers,
   documents,
   mustPush,
+  profile,
   levels,
   subjects,
   resources,
@@ -53,18 +71,24 @@ function discoveryDocument({
   documents: boolean;
   /** The realm accepts only pushed requests. */
   mustPush: boolean;
+  /** The profile that all clients of the realm are held to. */
+  profile: SecurityProfile | null;
   levels: readonly number[];
   subjects: readonly string[];
   /** The resources that the realm declares. */
   resources: readonly string[];
 }) {
   const at = endpointsOf(baseUrl, realm);
-  const confidential = [...SECRET_METHODS, 'private_key_jwt'];
+  const confidential = [...(profile === null ? SECRET_METHODS : []), 'private_key_jwt'];
+  const any = profile === null ? [...confidential, 'none'] : confidential;
+  const clients = algorithmsFor({ profile });
+  const realms = profile === null ? SigningAlgorithm.options : profileSigning.options;
   return {
     issuer,
     authorization_endpoint: at.authorization,
     pushed_authorization_request_endpoint: at.pushedAuthorizationRequest,
-    require_pushed_authorization_requests: mustPush,
+    require_pushed_authorization_requests: mustPush || profile !== null,
+    ...(profile === MESSAGE_SIGNING && { require_signed_request_object: true }),
     device_authorization_endpoint: at.deviceAuthorization,
     token_endpoint: at.token,
     userinfo_endpoint: at.userinfo,
@@ -79,18 +103,21 @@ function discoveryDocument({
     frontchannel_logout_supported: true,
     frontchannel_logout_session_supported: true,
     response_types_supported: ['code'],
-    response_modes_supported: ['query', 'form_post'],
+    response_modes_supported: profile === MESSAGE_SIGNING ? jwtResponseModes : responseModes,
     grant_types_supported: grantTypes,
     code_challenge_methods_supported: ['S256'],
-    token_endpoint_auth_methods_supported: [...confidential, 'none'],
-    token_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
-    revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
-    revocation_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
+    token_endpoint_auth_methods_supported: any,
+    token_endpoint_auth_signing_alg_values_supported: clients,
+    revocation_endpoint_auth_methods_supported: any,
+    revocation_endpoint_auth_signing_alg_values_supported: clients,
     introspection_endpoint_auth_methods_supported: confidential,
-    introspection_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
-    dpop_signing_alg_values_supported: clientAlgorithms,
-    id_token_signing_alg_values_supported: SigningAlgorithm.options,
-    userinfo_signing_alg_values_supported: SigningAlgorithm.options,
+    introspection_endpoint_auth_signing_alg_values_supported: clients,
+    dpop_signing_alg_values_supported: clients,
+    id_token_signing_alg_values_supported: realms,
+    userinfo_signing_alg_values_supported: realms,
+    authorization_signing_alg_values_supported: realms,
+    introspection_signing_alg_values_supported: realms,
+    ...encryptionValues,
     subject_types_supported: subjects,
     scopes_supported: scopes,
     claims_supported: [...new Set([...CLAIMS, ...claims])],
@@ -101,7 +128,9 @@ function discoveryDocument({
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: true,
     request_parameter_supported: true,
-    request_object_signing_alg_values_supported: clientAlgorithms,
+    request_object_signing_alg_values_supported: clients,
+    request_object_encryption_alg_values_supported: RealmEncryption.options,
+    request_object_encryption_enc_values_supported: ContentEncryption.options,
     request_uri_parameter_supported: true,
     require_request_uri_registration: true,
     // RFC 9728 §4
@@ -137,6 +166,7 @@ export function createDiscovery({
             | 'clientIdMetadataDocuments'
             | 'requirePushedAuthorizationRequests'
             | 'resourceIndicators'
+            | 'profile'
           >)
       | undefined
     >;
@@ -170,6 +200,7 @@ export function createDiscovery({
           documents: ofRealm?.clientIdMetadataDocuments ?? false,
           registers: ofRealm?.clientRegistration !== 'closed',
           mustPush: ofRealm?.requirePushedAuthorizationRequests ?? false,
+          profile: ofRealm?.profile ?? null,
           subjects: ofRealm ? subjectTypes(ofRealm) : [],
           resources: ofRealm?.resourceIndicators ?? [],
         }),

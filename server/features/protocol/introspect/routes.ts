@@ -1,4 +1,4 @@
-// POST /realms/{realm}/oauth2/introspect: for confidential clients.
+// POST /realms/{realm}/oauth2/introspect: for confidential clients. The answer is JSON, or a signed JWT (RFC 9701).
 import type { FastifyInstance } from 'fastify';
 import { introspectRoute } from '../../../contract/oauth.ts';
 import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
@@ -7,16 +7,19 @@ import { type PresentedToken, presentedBy } from '../../../http/presented-token.
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { ClientAuthentication } from '../client-authentication/service.ts';
 import type { Introspection } from './service.ts';
+import { INTROSPECTION_JWT, type SignedIntrospection, wantsJwt } from './signed.ts';
 
 export function introspectRoutes(
   app: FastifyInstance,
   {
     authentication,
     introspection,
+    signed,
     byToken,
   }: {
     authentication: Pick<ClientAuthentication, 'authenticate'>;
     introspection: Introspection;
+    signed: SignedIntrospection;
     /**
      * A resource server may send a token for the protection API instead of its secret (Federated Authorization for UMA
      * §5).
@@ -42,7 +45,12 @@ export function introspectRoutes(
       if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
       const token = form.get('token');
       if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');
-      return sendJson(reply, JSON.stringify(await introspection.of(realm, client, token)));
+      const asJwt = wantsJwt(request.headers.accept);
+      if (client.requireSignedResponse && !asJwt)
+        throw new OAuthError('invalid_request', `This client has to ask for the answer as ${INTROSPECTION_JWT}`);
+      const found = await introspection.of(realm, client, token);
+      if (!asJwt) return sendJson(reply.header('vary', 'accept'), JSON.stringify(found));
+      return reply.header('vary', 'accept').type(INTROSPECTION_JWT).send(await signed(realm, client, found));
     },
   });
 }

@@ -60,11 +60,13 @@ export function createClientDocuments(deps: DocumentDeps) {
   async function inputFrom(tx: Tx, realm: string, policy: Provisioning, clientId: string, body: string) {
     const metadata = metadataIn(body, clientId, policy);
     if (typeof metadata === 'string') throw unusable(metadata);
-    const types = subjectTypes((await settings.of(realm)) ?? { subjectStrategy: 'public', subjectAttribute: null });
+    const ofRealm = await settings.of(realm);
+    const types = subjectTypes(ofRealm ?? { subjectStrategy: 'public', subjectAttribute: null });
     const input = inputOf(metadata, {
       policy,
       scopes: await store.scopesOf(tx.sql, realm),
       subjectTypes: types,
+      profile: ofRealm?.profile ?? null,
     });
     // No administrator has reviewed the application, so each user must consent.
     return { ...input, consentRequired: true };

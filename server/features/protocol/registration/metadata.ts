@@ -1,13 +1,15 @@
 // Converts client metadata to a client's input, limited by the realm's rules; and a client to its metadata. Pure. RFC
 // 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
 import { z } from 'zod';
-import { ClientAlgorithm, DEFAULT_ALGORITHM, SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { clientFields, TokenEndpointAuthMethod } from '../../../contract/clients.ts';
 import { HttpUrl, loopbackHosts } from '../../../contract/names.ts';
 import { GrantType } from '../../../contract/oauth.ts';
 import type { Provisioning } from '../../../contract/provisioning.ts';
 import type { ClientMetadata } from '../../../contract/registration.ts';
+import type { SecurityProfile } from '../../../contract/security-profiles.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import { profileFaults } from '../../configuration/clients/profile.ts';
+import { type JwtFields, jwtFieldsOf, jwtMetadataOf } from './jwt-metadata.ts';
 
 /** Scopes that every client may register for: the user's identity, and offline access. */
 export const STANDARD_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'];
@@ -25,9 +27,6 @@ function oneOf<T extends string>(name: string, value: string | undefined, known:
   if (found === undefined) throw invalid(`${name} must be one of ${known.join(', ')}`);
   return found;
 }
-
-const oneOrNone = <T extends string>(name: string, value: string | undefined, known: readonly T[]): T | null =>
-  value === undefined ? null : oneOf(name, value, known);
 
 const NOWHERE = { protocol: '', hostname: '' };
 
@@ -76,7 +75,14 @@ export function inputOf(
     policy,
     scopes,
     subjectTypes,
-  }: { policy: Provisioning; scopes: ReadonlySet<string>; subjectTypes: readonly SubjectType[] },
+    profile,
+  }: {
+    policy: Provisioning;
+    scopes: ReadonlySet<string>;
+    subjectTypes: readonly SubjectType[];
+    /** The profile that all clients of the realm are held to. */
+    profile: SecurityProfile | null;
+  },
 ): z.output<typeof Fields> {
   const [byDefault = 'public'] = subjectTypes;
   const subjectType = oneOf('subject_type', metadata.subject_type, subjectTypes, byDefault);
@@ -107,7 +113,12 @@ export function inputOf(
   // OpenID Connect Core §8.1
   if (subjectType === 'pairwise' && sector === undefined && new Set(redirectUris.map(hostOf)).size > 1)
     throw invalid('sector_identifier_uri is needed where redirect_uris are on several hosts');
+  const jwts = jwtFieldsOf(metadata, invalid);
+  const stays = { clientAssertionAudience: null, accessTokenSignedResponseAlg: null, reuseRefreshTokens: null };
+  const [fault] = profileFaults({ ...jwts, ...stays, tokenEndpointAuthMethod: method, redirectUris }, profile);
+  if (fault) throw invalid(`${fault.path} ${fault.message}`);
   return asClient({
+    ...jwts,
     name: metadata.client_name ?? null,
     logoUri: toShow(metadata.logo_uri),
     clientUri: toShow(metadata.client_uri),
@@ -123,22 +134,7 @@ export function inputOf(
     requirePkce: method === 'none',
     requirePushedAuthorizationRequests: metadata.require_pushed_authorization_requests ?? false,
     requireSignedRequestObject: metadata.require_signed_request_object ?? false,
-    requestObjectSigningAlg: oneOrNone(
-      'request_object_signing_alg',
-      metadata.request_object_signing_alg,
-      ClientAlgorithm.options,
-    ),
     requestUris: metadata.request_uris ?? [],
-    idTokenSignedResponseAlg: oneOrNone(
-      'id_token_signed_response_alg',
-      metadata.id_token_signed_response_alg,
-      SigningAlgorithm.options,
-    ),
-    userinfoSignedResponseAlg: oneOrNone(
-      'userinfo_signed_response_alg',
-      metadata.userinfo_signed_response_alg,
-      SigningAlgorithm.options,
-    ),
     dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
     backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
     frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
@@ -169,7 +165,8 @@ export function updateOf(input: ReturnType<typeof inputOf>, stored: Readonly<Rec
   return { ...said, ...Object.fromEntries(demanded.map((field) => [field, true])) };
 }
 
-interface Registered {
+interface Registered extends JwtFields {
+  effectiveProfile: SecurityProfile | null;
   name: string | null;
   logoUri: string | null;
   clientUri: string | null;
@@ -186,10 +183,7 @@ interface Registered {
   sectorIdentifierUri: string | null;
   requirePushedAuthorizationRequests: boolean;
   requireSignedRequestObject: boolean;
-  requestObjectSigningAlg: string | null;
   requestUris: readonly string[];
-  idTokenSignedResponseAlg: string | null;
-  userinfoSignedResponseAlg: string | null;
   dpopBoundAccessTokens: boolean;
   backchannelLogoutUri: string | null;
   frontchannelLogoutUri: string | null;
@@ -209,12 +203,10 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   scope: ['openid', ...client.optionalClientScopes].join(' '),
   ...(client.jwks && { jwks: client.jwks }),
   ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
-  id_token_signed_response_alg: client.idTokenSignedResponseAlg ?? DEFAULT_ALGORITHM,
-  ...(client.userinfoSignedResponseAlg !== null && { userinfo_signed_response_alg: client.userinfoSignedResponseAlg }),
+  ...jwtMetadataOf(client, client.effectiveProfile),
   subject_type: client.subjectType ?? byDefault,
   ...(client.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
   ...(client.requireSignedRequestObject && { require_signed_request_object: true }),
-  ...(client.requestObjectSigningAlg !== null && { request_object_signing_alg: client.requestObjectSigningAlg }),
   ...(client.requestUris.length > 0 && { request_uris: [...client.requestUris] }),
   ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
   ...(client.backchannelLogoutUri !== null && { backchannel_logout_uri: client.backchannelLogoutUri }),

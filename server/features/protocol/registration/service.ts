@@ -59,6 +59,7 @@ export function createRegistration(deps: RegistrationDeps) {
       policy: await policyOf(settings, realm),
       scopes: await store.scopesOf(tx.sql, realm),
       subjectTypes: await typesIn(realm),
+      profile: (await settings.of(realm))?.profile ?? null,
     });
 
   /** Finds the client of a registration token, and replaces the token. @returns the new token */
