@@ -1,6 +1,7 @@
-// `realmctl rotate-keys`: creates a new signing key; tokens that the old one signed stay valid until they expire.
+// `realmctl rotate-keys`: creates a new key; tokens that the old one signed stay valid until they expire, and requests that
+// clients encrypted for it are read until it is deleted.
 import { Option } from 'commander';
-import { SigningAlgorithm } from '../../server/contract/algorithms.ts';
+import { KeyAlgorithm, RealmEncryption } from '../../server/contract/algorithms.ts';
 import { listKeys, rotateKeys } from '../../server/contract/keys.ts';
 import { addRealm, examples, type Register, realmName, realmOf } from '../command.ts';
 import { Refused } from '../faults.ts';
@@ -15,7 +16,7 @@ interface Options {
 }
 
 /** Beside RS256. */
-const others = SigningAlgorithm.exclude(['RS256']).options;
+const others = KeyAlgorithm.exclude(['RS256']).options;
 
 export const registerRotateKeys: Register = (program, cli) => {
   const command = addRealm(program.command('rotate-keys'))
@@ -32,14 +33,18 @@ export const registerRotateKeys: Register = (program, cli) => {
     'realmctl rotate-keys acme',
     'realmctl rotate-keys acme --yes -o json',
     'realmctl rotate-keys acme --algorithm ES256',
+    'realmctl rotate-keys acme --algorithm RSA-OAEP-256',
   ).action(async (place: string | undefined, { yes = false, output, realm: option, algorithm }: Options) => {
     const realm = await realmOf(cli, { option, place });
     const { client } = await cli.connect();
     const params = { realm };
     const { body: keys = [] } = await client.call(listKeys, { params, signal: cli.signal });
     const before = keys.find((key) => key.status === 'ACTIVE' && key.algorithm === (algorithm ?? 'RSA'));
-    if (!yes && !cli.io.terminal) throw new Refused('this makes a new signing key', 'Say so with --yes.');
-    if (!yes && !(await confirm(cli, `Make a new signing key for ${realm}? ${before?.keyId ?? 'None'} signs now.`)))
+    const encrypts = RealmEncryption.safeParse(algorithm).success;
+    const kind = encrypts ? 'a new key that clients encrypt for' : 'a new signing key';
+    if (!yes && !cli.io.terminal) throw new Refused(`this makes ${kind}`, 'Say so with --yes.');
+    const present = `${before?.keyId ?? 'None'} ${encrypts ? 'is in use' : 'signs'} now.`;
+    if (!yes && !(await confirm(cli, `Make ${kind} for ${realm}? ${present}`)))
       throw new Refused('nothing was changed');
     const { body: key } = await client.call(rotateKeys, { params, body: { algorithm }, signal: cli.signal });
     if (!key) return;
@@ -48,6 +53,11 @@ export const registerRotateKeys: Register = (program, cli) => {
       names: () => [key.keyId],
       table: () => ({ head: ['REALM', 'OLD KEY', 'NEW KEY'], rows: [[realm, before?.keyId ?? '', key.keyId]] }),
     });
-    writeLine(cli.io, 'The old key stays published; delete it once its last token has expired.');
+    writeLine(
+      cli.io,
+      encrypts
+        ? 'The old key still decrypts; delete it once clients use the new one.'
+        : 'The old key stays published; delete it once its last token has expired.',
+    );
   });
 };

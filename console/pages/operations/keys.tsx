@@ -1,4 +1,4 @@
-// A realm's signing keys: which sign, which are only published still; a new one, and the deletion of an old one.
+// A realm's keys: which sign, which clients encrypt for, which are retained; a new one, and the deletion of an old one.
 import { type FormEvent, useId, useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
@@ -21,13 +21,20 @@ import type { PageProps } from '../page.ts';
 
 type RealmKey = OutputOf<typeof listKeys>[number];
 
+const ENCRYPTION = 'RSA-OAEP-256';
 const algorithms = [
   { id: 'RS256', label: 'RS256', help: 'The usual one; signs SAML too' },
   { id: 'PS256', label: 'PS256' },
   { id: 'ES256', label: 'ES256' },
   { id: 'EdDSA', label: 'EdDSA' },
+  { id: ENCRYPTION, label: ENCRYPTION, help: 'Signs nothing: clients encrypt their requests for it' },
 ] as const;
 type Algorithm = (typeof algorithms)[number]['id'];
+
+function stateOf({ status, algorithm }: RealmKey): string {
+  if (algorithm === ENCRYPTION) return status === 'ACTIVE' ? 'is encrypted for' : 'decrypts still';
+  return status === 'ACTIVE' ? 'signs' : 'published still';
+}
 
 /** The keys for RS256 have the name that they had before there were others. */
 const algorithmWords = (algorithm: string): string => (algorithm === 'RSA' ? 'RSA (RS256)' : algorithm);
@@ -47,12 +54,12 @@ export default function Keys({ params: { realm } }: PageProps) {
     {
       id: 'status',
       head: 'state',
-      cell: ({ status }) => (status === 'ACTIVE' ? <Badge tone="good">signs</Badge> : <Badge>published still</Badge>),
+      cell: (key) => <Badge {...(key.status === 'ACTIVE' && { tone: 'good' })}>{stateOf(key)}</Badge>,
     },
     { id: 'created', head: 'made', cell: ({ createdAt }) => <Time ms={createdAt} /> },
     {
       id: 'rotated',
-      head: 'signed until',
+      head: 'in use until',
       cell: ({ rotatedAt }) => (rotatedAt === null ? <span className="none">now</span> : <Time ms={rotatedAt} />),
     },
     {
@@ -90,7 +97,7 @@ export default function Keys({ params: { realm } }: PageProps) {
   return (
     <Page
       title="Keys"
-      lead="The keys that sign the realm’s tokens and assertions. Verifiers read them from the JWKS."
+      lead="The keys that sign the realm’s tokens and assertions, and those that clients encrypt for. Applications read them from the JWKS."
       crumbs={[{ label: realm, to: realmAddress(realm) }]}
       actions={
         <>
@@ -151,7 +158,7 @@ function RotateDialog({ realm, onClose }: { realm: string; onClose: () => void }
       { params: { realm }, body: { algorithm } },
       {
         onSuccess: () => {
-          say(`A new key signs by ${algorithm} now.`);
+          say(algorithm === ENCRYPTION ? 'Clients encrypt for a new key now.' : `A new key signs by ${algorithm} now.`);
           onClose();
         },
       },
@@ -180,13 +187,21 @@ function RotateDialog({ realm, onClose }: { realm: string; onClose: () => void }
     >
       <form id={form} className="stack" onSubmit={submit}>
         {rotate.error && <ProblemNote problem={rotate.error} />}
-        <p>
-          The new key signs at once. The one before it stays published, so tokens that it signed stay valid until they
-          expire.
-        </p>
-        <Note>
-          Applications that keep the keys, and SAML service providers with a fixed certificate, need the new one.
-        </Note>
+        {algorithm === ENCRYPTION ? (
+          <p>
+            The new key is published at once in place of the one before, which still decrypts requests until you delete it.
+          </p>
+        ) : (
+          <>
+            <p>
+              The new key signs at once. The one before it stays published, so tokens that it signed stay valid until they
+              expire.
+            </p>
+            <Note>
+              Applications that keep the keys, and SAML service providers with a fixed certificate, need the new one.
+            </Note>
+          </>
+        )}
         <Select
           label="Algorithm"
           options={algorithms.map((one) => ({ ...one }))}
@@ -198,7 +213,7 @@ function RotateDialog({ realm, onClose }: { realm: string; onClose: () => void }
   );
 }
 
-function DeleteDialog({ realm, of: { keyId }, onClose }: { realm: string; of: RealmKey; onClose: () => void }) {
+function DeleteDialog({ realm, of: { keyId, algorithm }, onClose }: { realm: string; of: RealmKey; onClose: () => void }) {
   const may = useMay();
   const remove = useWrite(deleteKey);
   const params = { realm, keyId };
@@ -239,8 +254,16 @@ function DeleteDialog({ realm, of: { keyId }, onClose }: { realm: string; of: Re
     >
       {remove.error && <ProblemNote problem={remove.error} />}
       <p>
-        Tokens that <code>{keyId}</code> signed are refused from then on, also those that have not expired. This can’t
-        be taken back.
+        {algorithm === ENCRYPTION ? (
+          <>
+            Requests that clients encrypted for <code>{keyId}</code> are refused from then on.
+          </>
+        ) : (
+          <>
+            Tokens that <code>{keyId}</code> signed are refused from then on, also those that have not expired.
+          </>
+        )}{' '}
+        This can’t be taken back.
       </p>
     </Dialog>
   );

@@ -44,14 +44,10 @@ const grants: readonly [(client: Client) => boolean, string][] = [
   [({ implicitFlowEnabled = false }) => implicitFlowEnabled, 'implicit'],
 ];
 
-const JOSE = 'is for JWTs of another kind here';
 const SESSION = 'a client’s session is the person’s here';
 /** Why an attribute isn't carried over. An attribute that is neither here nor in `silent` has no counterpart. */
 const told: readonly [RegExp, string][] = [
   [/^client\.(offline\.)?session\./, SESSION],
-  [/^token\.endpoint\.auth\.signing\.alg$/, 'the algorithms are the server’s here'],
-  [/^(id\.token|user\.info|authorization)\..*encrypted|^request\.object\.encryption/, `encrypting ${JOSE}`],
-  [/^authorization\.signed\.response\.alg$/, `signing ${JOSE}`],
   [/^tls\.client\.certificate\.bound\.access\.tokens$/, 'tokens are not bound to certificates here'],
   [/^login_theme$/, 'all clients have the realm’s pages here'],
   [/^acr\.loa\.map$/, 'levels of assurance are numbers here'],
@@ -64,7 +60,7 @@ const told: readonly [RegExp, string][] = [
  * Attributes that are carried over, or that this server always implies. `client.secret…` is the secret's creation time.
  */
 const silent =
-  /^(realm_client|client\.secret\..*|use\.refresh\.tokens|standard\.token\.exchange\.enabled|oauth2\.device\.authorization\.grant\.enabled|oidc\.ciba\.grant\.enabled|pkce\.code\.challenge\.method|post\.logout\.redirect\.uris|access\.token\.lifespan|use\.jwks\.(string|url)|jwks\.(string|url)|backchannel\.logout\.(url|session\.required)|frontchannel\.logout\.(url|session\.required)|request\.object\.(signature\.alg|required)|(access|id)\.token\.signed\.response\.alg|user\.info\.response\.signature\.alg|dpop\.bound\.access\.tokens|require\.pushed\.authorization\.requests|display\.on\.consent\.screen|saml.*|jwt\.credential\.(public\.key|certificate|private\.key|kid))$/;
+  /^(realm_client|client\.secret\..*|use\.refresh\.tokens|standard\.token\.exchange\.enabled|oauth2\.device\.authorization\.grant\.enabled|oidc\.ciba\.grant\.enabled|pkce\.code\.challenge\.method|post\.logout\.redirect\.uris|access\.token\.lifespan|use\.jwks\.(string|url)|jwks\.(string|url)|backchannel\.logout\.(url|session\.required)|frontchannel\.logout\.(url|session\.required)|request\.object\.(signature\.alg|encryption\.(alg|enc)|required)|((access|id)\.token|authorization)\.signed\.response\.alg|(id\.token|user\.info|authorization)\.encrypted\.response\.(alg|enc)|token\.endpoint\.auth\.signing\.alg|user\.info\.response\.signature\.alg|dpop\.bound\.access\.tokens|require\.pushed\.authorization\.requests|display\.on\.consent\.screen|saml.*|jwt\.credential\.(public\.key|certificate|private\.key|kid))$/;
 /** Values that mean the same as an unset attribute. */
 const unsaid = /^(false|any|-|\{\})?$/;
 
@@ -74,6 +70,18 @@ function tellAttributes(attributes: Readonly<Record<string, string>>, note: Note
     note(`attributes.${name}`, told.find(([pattern]) => pattern.test(name))?.[1] ?? 'has no counterpart here');
   }
 }
+
+/** What Keycloak encrypts for a client, and what the client encrypts: field and attribute. */
+const encrypted = [
+  ['idTokenEncryptedResponseAlg', 'id.token.encrypted.response.alg'],
+  ['idTokenEncryptedResponseEnc', 'id.token.encrypted.response.enc'],
+  ['userinfoEncryptedResponseAlg', 'user.info.encrypted.response.alg'],
+  ['userinfoEncryptedResponseEnc', 'user.info.encrypted.response.enc'],
+  ['authorizationEncryptedResponseAlg', 'authorization.encrypted.response.alg'],
+  ['authorizationEncryptedResponseEnc', 'authorization.encrypted.response.enc'],
+  ['requestObjectEncryptionAlg', 'request.object.encryption.alg'],
+  ['requestObjectEncryptionEnc', 'request.object.encryption.enc'],
+] as const;
 
 /** Algorithms and addresses that this server stores as fields; undefined for values by which Keycloak means none. */
 function protocolOf({ attributes: at = {}, frontchannelLogout }: Client) {
@@ -87,6 +95,9 @@ function protocolOf({ attributes: at = {}, frontchannelLogout }: Client) {
     accessTokenSignedResponseAlg: algorithm('access.token.signed.response.alg'),
     idTokenSignedResponseAlg: algorithm('id.token.signed.response.alg'),
     userinfoSignedResponseAlg: algorithm('user.info.response.signature.alg'),
+    tokenEndpointAuthSigningAlg: algorithm('token.endpoint.auth.signing.alg'),
+    authorizationSignedResponseAlg: algorithm('authorization.signed.response.alg'),
+    ...Object.fromEntries(encrypted.map(([field, name]) => [field, algorithm(name)])),
     dpopBoundAccessTokens: at['dpop.bound.access.tokens'] === 'true' || undefined,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
