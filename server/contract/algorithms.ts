@@ -42,6 +42,6 @@ export const DEFAULT_CONTENT_ENCRYPTION = 'A128CBC-HS256' satisfies ContentEncry
 /** How clients encrypt for a realm: by a realm key of this algorithm, which signs nothing. */
 export const RealmEncryption = z.enum(['RSA-OAEP-256']);
 export type RealmEncryption = z.infer<typeof RealmEncryption>;
-/** What a realm key is for. */
+/** The algorithm of a realm key: it signs, or clients encrypt for it. */
 export const KeyAlgorithm = z.enum([...SigningAlgorithm.options, ...RealmEncryption.options]);
 export type KeyAlgorithm = z.infer<typeof KeyAlgorithm>;

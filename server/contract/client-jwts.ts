@@ -56,7 +56,7 @@ export const encryptionFields = {
   ),
 };
 
-/** What is encrypted for a client, by the beginning of its two fields. */
+/** The answers that can be encrypted for a client, by the beginning of their two fields. */
 export const encryptedAnswers = ['idToken', 'userinfo', 'authorization', 'introspection'] as const;
 export type EncryptedAnswer = (typeof encryptedAnswers)[number];
 const shape = z.object(encryptionFields);

@@ -10,5 +10,5 @@ export type SecurityProfile = z.infer<typeof SecurityProfile>;
 /** FAPI 2.0 Security Profile §5.4.1 */
 export const profileSigning = SigningAlgorithm.extract(['PS256', 'ES256', 'EdDSA']);
 export const profileClientSigning = ClientAlgorithm.extract(['PS256', 'ES256', 'EdDSA', 'Ed25519']);
-/** What a realm signs by for a client that names no algorithm. */
+/** The algorithm by which a realm signs for a client that names none. */
 export const PROFILE_ALGORITHM = 'PS256' satisfies z.infer<typeof profileSigning>;

@@ -1,4 +1,4 @@
-// What a client pins for itself: the algorithm of its assertions, and whether its refresh tokens rotate.
+// Settings of a single client: the algorithm of its assertions, and whether its refresh tokens rotate.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putClient } from '../../../server/contract/clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';

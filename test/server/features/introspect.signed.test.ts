@@ -1,4 +1,4 @@
-// Introspection as a signed JWT (RFC 9701): who asks for it gets it, encrypted for a resource server that registered a key.
+// Introspection as a signed JWT (RFC 9701), by its media type; encrypted for a resource server that registered a key.
 import { compactDecrypt, createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -38,6 +38,7 @@ const ofRoles: Own = {
   },
   links: tiesOf('role_composite', 'role_id', 'child_id'),
 };
+const remote = { jwksUri: 'https://a.example/keys' };
 const own: Readonly<Record<string, Own>> = {
   adminRoles: {
     fields: {
@@ -98,10 +99,42 @@ const own: Readonly<Record<string, Own>> = {
       tokenExchangeImpersonation: true,
       mayActClient: 'other',
       clientAssertionAudience: 'endpoints',
+      tokenEndpointAuthSigningAlg: 'PS512',
+      profile: 'fapi2-message-signing',
+      reuseRefreshTokens: false,
+      authorizationSignedResponseAlg: 'PS256',
+      introspectionSignedResponseAlg: 'EdDSA',
+      idTokenEncryptedResponseAlg: 'ECDH-ES',
+      idTokenEncryptedResponseEnc: 'A256GCM',
+      userinfoEncryptedResponseAlg: 'ECDH-ES',
+      userinfoEncryptedResponseEnc: 'A256GCM',
+      authorizationEncryptedResponseAlg: 'ECDH-ES',
+      authorizationEncryptedResponseEnc: 'A256GCM',
+      introspectionEncryptedResponseAlg: 'ECDH-ES',
+      introspectionEncryptedResponseEnc: 'A256GCM',
+      requestObjectEncryptionAlg: 'RSA-OAEP-256',
+      requestObjectEncryptionEnc: 'A128GCM',
       secret: 'q8Zr1vXkT0bN5mJ2cWyH7gLpD4sFa9Ue',
     },
     // they go only together
-    whole: { tokenEndpointAuthMethod: 'client_secret_post', jwksUri: null },
+    whole: {
+      tokenEndpointAuthMethod: 'client_secret_post',
+      jwksUri: null,
+      jwks: { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }] },
+      profile: null,
+    },
+    beside: {
+      profile: { ...remote, tokenEndpointAuthMethod: 'private_key_jwt' },
+      idTokenEncryptedResponseAlg: remote,
+      idTokenEncryptedResponseEnc: { ...remote, idTokenEncryptedResponseAlg: 'ECDH-ES' },
+      userinfoEncryptedResponseAlg: remote,
+      userinfoEncryptedResponseEnc: { ...remote, userinfoEncryptedResponseAlg: 'ECDH-ES' },
+      authorizationEncryptedResponseAlg: remote,
+      authorizationEncryptedResponseEnc: { ...remote, authorizationEncryptedResponseAlg: 'ECDH-ES' },
+      introspectionEncryptedResponseAlg: remote,
+      introspectionEncryptedResponseEnc: { ...remote, introspectionEncryptedResponseAlg: 'ECDH-ES' },
+      requestObjectEncryptionEnc: { requestObjectEncryptionAlg: 'RSA-OAEP-256' },
+    },
     links: `select array(
       select jsonb_build_array(s.name, l.optional) from client_scope_link l
       join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id

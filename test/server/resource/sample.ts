@@ -19,6 +19,8 @@ export interface Sample {
   column?: string;
   /** Of the fields, where all of them together need others. */
   whole?: Record<string, unknown>;
+  /** Further fields that an object needs with a field of `fields`. */
+  beside?: Readonly<Record<string, Record<string, unknown>>>;
   /** What other tables hold of the row `t`. */
   links?: string;
   /** The natural key of the object with this name. */

@@ -1,4 +1,4 @@
-// What a security profile demands of a client: what it sets, whatever the client says, and what contradicts it. Pure.
+// The demands of a security profile on a client: the fields that it sets, and the values that contradict it. Pure.
 // FAPI 2.0 Security Profile §5.3.2, §5.4; FAPI 2.0 Message Signing §5.3, §5.4.
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { clientAlgorithms } from '../../../contract/algorithms.ts';
@@ -45,7 +45,7 @@ const isPlain = (uri: string): boolean => {
   return protocol === 'http:' && !loopbackHosts.has(hostname);
 };
 
-/** What of the client contradicts the profile, with paths below the client. */
+/** The client's fields that contradict the profile, with paths below the client. */
 export function profileFaults(client: Profiled, profile: SecurityProfile | null): FieldError[] {
   if (profile === null) return [];
   const fault = (path: string, message: string): FieldError => ({ path, message: `${message} (profile ${profile})` });
@@ -100,7 +100,7 @@ interface Settable {
   introspectionSignedResponseAlg: SigningAlgorithm | null;
 }
 
-/** The client with what its profile sets, whatever is stored. */
+/** The client with the values that its profile sets in place of the stored ones. */
 export function underProfile<T extends Settable>(client: T, profile: SecurityProfile | null): T {
   if (profile === null) return client;
   const signed = profile === MESSAGE_SIGNING;

@@ -110,7 +110,7 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
   ];
 }
 
-/** What is encrypted needs a key that the client has registered, and a way to encrypt its content needs to be used. */
+/** An encrypted answer needs a key that the client has registered; `…Enc` needs its `…Alg`. */
 function encryptionFaults(client: Shape): FieldError[] {
   const { jwks, jwksUri, requestObjectEncryptionAlg, requestObjectEncryptionEnc } = client;
   const needs = (path: string, alg: string) => fault(path, `needs ${alg}`);

@@ -40,7 +40,7 @@ export interface ClientView {
   authMethod: TokenEndpointAuthMethod;
   /** The security profile that counts: its own or the realm's. The fields below are what it sets. */
   profile: SecurityProfile | null;
-  /** What contradicts the profile, in words: such a client is refused. */
+  /** The contradictions of the profile, in words: a client with any is refused. */
   profileLacks: readonly string[];
   /** null: the realm's. */
   clientAssertionAudience: AssertionAudience | null;

@@ -51,7 +51,7 @@ const encryptedBy =
 const contentBy =
   (what: string): FieldEffect =>
   (_, to) => [lockoutEffect(`${what}: content encrypted by ${String(to ?? DEFAULT_CONTENT_ENCRYPTION)}`)];
-/** What a security profile refuses and changes from one moment to the next. */
+/** The effects of a security profile: it applies at once to requests that were accepted before. */
 const profileEffects =
   (whose: 'its' | 'all'): FieldEffect =>
   (from, to) => {

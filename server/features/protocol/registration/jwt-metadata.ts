@@ -6,7 +6,7 @@ import { encryptionFields, signingFields } from '../../../contract/client-jwts.t
 import type { ClientMetadata } from '../../../contract/registration.ts';
 import { PROFILE_ALGORITHM, type SecurityProfile } from '../../../contract/security-profiles.ts';
 
-/** By the client's field; a realm's access tokens are no matter of the client's. */
+/** By the client's field; a client does not choose how its access tokens are signed. */
 const memberOf = {
   tokenEndpointAuthSigningAlg: 'token_endpoint_auth_signing_alg',
   requestObjectSigningAlg: 'request_object_signing_alg',

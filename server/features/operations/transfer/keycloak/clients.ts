@@ -71,7 +71,7 @@ function tellAttributes(attributes: Readonly<Record<string, string>>, note: Note
   }
 }
 
-/** What Keycloak encrypts for a client, and what the client encrypts: field and attribute. */
+/** The fields about encryption, each with Keycloak's attribute. */
 const encrypted = [
   ['idTokenEncryptedResponseAlg', 'id.token.encrypted.response.alg'],
   ['idTokenEncryptedResponseEnc', 'id.token.encrypted.response.enc'],
