@@ -366,12 +366,7 @@ describe('discovery', () => {
   test('what is not built is neither named nor there', async () => {
     const { all } = await read();
     const unnamed = ['check_session_iframe'].concat(
-      ['require_signed_request_object', 'request_object_encryption_alg_values_supported'],
-      [
-        'userinfo_encryption_alg_values_supported',
-        'introspection_signing_alg_values_supported',
-        'mtls_endpoint_aliases',
-      ],
+      ['require_signed_request_object', 'mtls_endpoint_aliases'],
       ['backchannel_authentication_endpoint', 'tls_client_certificate_bound_access_tokens'],
     );
     expect(unnamed.filter((key) => key in all)).toEqual([]);
