@@ -201,6 +201,13 @@ describe('a request', () => {
       ['secretive', await encrypt(await signed('open'))],
       ['secretive', await encrypt(await signed('secretive'), { alg: 'RSA-OAEP' })],
       ['secretive', await encrypt(await signed('secretive'), { key: Promise.resolve(boxOf('RSA-OAEP-256').jwk) })],
+      // another key that says it is the realm's
+      [
+        'secretive',
+        await encrypt(await signed('secretive'), {
+          key: realmKey().then(({ kid }) => ({ ...boxOf('RSA-OAEP-256').jwk, kid: String(kid) })),
+        }),
+      ],
       ['secretive', `${(await encrypt(await signed('secretive'))).slice(0, -4)}AAAA`],
       ['open', await encrypt(await signed('open'))],
     ];

@@ -2,7 +2,7 @@
 // Does not own: the client's keys (features/protocol/client-authentication), the checks of its parameters (checks.ts).
 // Implements: RFC 9101 (JAR), OpenID Connect Core §6.1, FAPI 2.0 Message Signing §5.3.1; by reference: pushed.ts, request-uris.ts.
 import type { KeyObject } from 'node:crypto';
-import { type CompactVerifyResult, compactVerify, createLocalJWKSet } from 'jose';
+import { type CompactVerifyResult, compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
 import { ContentEncryption } from '../../../contract/algorithms.ts';
 import { parseForm } from '../../../http/form.ts';
@@ -36,6 +36,14 @@ const invalid = (description: string, cause?: unknown) =>
 
 /** A compact JWE has five parts (RFC 7516 §7.1), a compact JWS three. */
 const isEncrypted = (jwt: string): boolean => jwt.split('.').length === 5;
+
+function kidOf(jwe: string): string | undefined {
+  try {
+    return decodeProtectedHeader(jwe).kid;
+  } catch {
+    return undefined;
+  }
+}
 
 function json(bytes: Uint8Array): unknown {
   try {
@@ -103,8 +111,10 @@ export function createRequestObjects({
       keys.decryptingRequests(realm),
       import('../../../crypto/jwe.ts'),
     ]);
-    const privateKeys = own.map(({ privateKey }) => privateKey);
-    return decryptBy(privateKeys, jwe, { algorithms: [alg], contents });
+    // A key that the object names is the only one to try: strangers can send objects, too.
+    const kid = kidOf(jwe);
+    const fitting = own.filter(({ keyId }) => kid === undefined || kid === keyId).map(({ privateKey }) => privateKey);
+    return decryptBy(fitting, jwe, { algorithms: [alg], contents });
   }
 
   /** The request with its object decrypted; one that can't be read stays, for {@link open} to refuse. */
