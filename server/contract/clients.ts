@@ -242,7 +242,7 @@ export const clients = kind({
       tokenEndpointAuthMethod: 'AUTHENTICATES BY',
       grantTypes: 'GRANTS',
       secretSet: 'SECRET',
-      effectiveProfile: 'PROFILE',
+      effectiveProfile: 'HELD TO',
       profileLacks: 'LACKS',
       flowOverride: 'FLOW',
       defaultClientScopes: 'SCOPES',
