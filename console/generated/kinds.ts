@@ -182,7 +182,7 @@ export const declaredEntries: readonly KindEntry[] = [
       { field: 'enabled', head: 'enabled', cell: 'boolean', shown: true },
       { field: 'name', head: 'name', cell: 'text', shown: true },
       { field: 'secretSet', head: 'secret', cell: 'boolean' },
-      { field: 'effectiveProfile', head: 'profile', cell: 'text' },
+      { field: 'effectiveProfile', head: 'held to', cell: 'text' },
       { field: 'profileLacks', head: 'lacks', cell: 'list' },
       { field: 'flowOverride', head: 'flow', cell: 'text' },
       { field: 'defaultClientScopes', head: 'scopes', cell: 'list' },

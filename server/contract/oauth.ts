@@ -19,7 +19,7 @@ export const TokenResponse = z
       .describe('RFC 9068: a JWT of type at+jwt, signed by the realm’s active key of the client’s algorithm'),
     token_type: z.enum(['Bearer', 'DPoP']).describe('DPoP where the request proved a key (RFC 9449)'),
     expires_in: z.int(),
-    refresh_token: z.string().optional().describe('Opaque; it changes with each use unless the realm reuses them'),
+    refresh_token: z.string().optional().describe('Opaque; it changes with each use unless the client or the realm reuses them'),
     id_token: z.string().optional(),
     scope: z.string().optional().describe('What was given; absent where that is none'),
     issued_token_type: z.string().optional().describe('RFC 8693, token exchange'),
@@ -81,7 +81,10 @@ const AuthorizeParameters = z.object({
   response_type: z.literal('code'),
   client_id: z.string(),
   redirect_uri: z.string().describe('Exactly one of the client’s; a loopback address on any port (RFC 8252)'),
-  response_mode: z.enum(['query', 'form_post']).optional(),
+  response_mode: z
+    .enum(['query', 'form_post', 'jwt', 'query.jwt', 'fragment.jwt', 'form_post.jwt'])
+    .optional()
+    .describe('…jwt: the answer is one signed JWT, in the parameter response (JARM); jwt is query.jwt'),
   scope: parameter.describe(
     'The client’s scopes. With openid, a name that the realm has no scope of is ignored; one that only other clients have is invalid_scope',
   ),
@@ -98,7 +101,7 @@ const AuthorizeParameters = z.object({
   acr_values: parameter.describe('Levels of assurance, such as `2`; the strongest wish first'),
   login_hint: parameter,
   request: parameter.describe(
-    'All of it as a JWT that the client has signed (RFC 9101); what stands beside it, but client_id, counts for nothing',
+    'All of it as a JWT that the client has signed (RFC 9101), and encrypted where it declared so; what stands beside it, but client_id, counts for nothing',
   ),
   kc_idp_hint: parameter.describe(
     'The alias of an identity provider by which the person is to sign in, without a choice',
@@ -226,7 +229,8 @@ export const userinfoRoute = {
     operationId: 'getUserinfo',
     security: byAccessToken,
     summary: 'Claims about the person of an access token with the scope openid',
-    description: 'As a signed JWT (`application/jwt`) where the client has `userinfoSignedResponseAlg`.',
+    description:
+      'As a JWT (`application/jwt`), signed where the client has `userinfoSignedResponseAlg`, and encrypted where it has `userinfoEncryptedResponseAlg`.',
     response: { 200: z.looseObject({ sub: z.string() }), 400: bad, 401: unproven, 403: insufficient, ...json },
   },
 } as const;
@@ -278,7 +282,7 @@ export const introspectRoute = {
     security: byClient,
     summary: 'Introspection (RFC 7662), for confidential clients',
     description:
-      'An access token is shown to the client that it was issued to, and to one that it is for: whose clientId, or a resource in whose `allowedResources`, is among its audiences (without a requested resource that is the realm’s issuer). A refresh token is shown to its own client alone. To anybody else it is `{"active":false}`, as what is not active is.',
+      'An access token is shown to the client that it was issued to, and to one that it is for: whose clientId, or a resource in whose `allowedResources`, is among its audiences (without a requested resource that is the realm’s issuer). A refresh token is shown to its own client alone. To anybody else it is `{"active":false}`, as what is not active is. With `Accept: application/token-introspection+jwt` the answer is a JWT that the realm signed, with all this below `token_introspection` (RFC 9701).',
     consumes,
     body: TokenParameters,
     response: { 200: IntrospectionResponse, 400: bad, 401: unproven, ...json },

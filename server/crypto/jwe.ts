@@ -1,6 +1,7 @@
 // Compact JWEs (RFC 7516) by jose: loaded with the first that is needed.
-import { CompactEncrypt, compactDecrypt, type JWK } from 'jose';
+
 import type { KeyObject } from 'node:crypto';
+import { CompactEncrypt, compactDecrypt, type JWK } from 'jose';
 
 /** @param cty `JWT` where the content is one (RFC 7519 §5.2) */
 export const encryptFor = (

@@ -2,8 +2,9 @@
 // openid-client.
 // Does not own: what a realm holds it to (features/configuration/clients/profile.ts), proofs of a key (dpop.ts).
 // Implements: tests of security profiles and of what is signed and encrypted for clients.
-import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { type CryptoKey, exportJWK, generateKeyPair, type JSONWebKeySet, type JWK, SignJWT } from 'jose';
 import * as oidc from 'openid-client';
+import { z } from 'zod';
 import type { ClientInput } from '../../server/contract/clients.ts';
 import { type Answer, makeClient, post } from './clients.ts';
 import type { ProofKey } from './dpop.ts';
@@ -23,6 +24,11 @@ export async function makeKeys(alg: string, kid = alg): Promise<Keys> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   return { alg, kid, privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid } };
 }
+
+const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string(), use: z.string() })) });
+/** The keys that a realm publishes. */
+export const keySetOf = async (issuer: string): Promise<JSONWebKeySet> =>
+  KeySet.parse(await (await fetch(`${issuer}/oauth2/jwks`)).json());
 
 const seconds = (now: Date) => Math.floor(now.getTime() / 1000);
 

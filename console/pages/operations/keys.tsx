@@ -189,13 +189,14 @@ function RotateDialog({ realm, onClose }: { realm: string; onClose: () => void }
         {rotate.error && <ProblemNote problem={rotate.error} />}
         {algorithm === ENCRYPTION ? (
           <p>
-            The new key is published at once in place of the one before, which still decrypts requests until you delete it.
+            The new key is published at once in place of the one before, which still decrypts requests until you delete
+            it.
           </p>
         ) : (
           <>
             <p>
-              The new key signs at once. The one before it stays published, so tokens that it signed stay valid until they
-              expire.
+              The new key signs at once. The one before it stays published, so tokens that it signed stay valid until
+              they expire.
             </p>
             <Note>
               Applications that keep the keys, and SAML service providers with a fixed certificate, need the new one.
@@ -213,7 +214,15 @@ function RotateDialog({ realm, onClose }: { realm: string; onClose: () => void }
   );
 }
 
-function DeleteDialog({ realm, of: { keyId, algorithm }, onClose }: { realm: string; of: RealmKey; onClose: () => void }) {
+function DeleteDialog({
+  realm,
+  of: { keyId, algorithm },
+  onClose,
+}: {
+  realm: string;
+  of: RealmKey;
+  onClose: () => void;
+}) {
   const may = useMay();
   const remove = useWrite(deleteKey);
   const params = { realm, keyId };

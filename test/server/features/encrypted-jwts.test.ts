@@ -16,7 +16,7 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { deleteKey, listKeys, rotateKeys } from '../../../server/contract/keys.ts';
 import { endSession, listSessions } from '../../../server/contract/sessions.ts';
 import { PASSWORD } from '../../support/applications.ts';
-import { type Keys, makeKeys } from '../../support/bank.ts';
+import { type Keys, keySetOf, makeKeys } from '../../support/bank.ts';
 import { basic, claimsIn, post, SECRET } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -60,7 +60,10 @@ beforeAll(async () => {
       backchannelLogoutUri: `${receiver.url}/${alg}`,
     });
   }
-  await makeRelyingParty(server, 'secretive', { jwks: { keys: [signing.jwk] }, requestObjectEncryptionAlg: 'RSA-OAEP-256' });
+  await makeRelyingParty(server, 'secretive', {
+    jwks: { keys: [signing.jwk] },
+    requestObjectEncryptionAlg: 'RSA-OAEP-256',
+  });
   await makeRelyingParty(server, 'open', { jwks: { keys: [signing.jwk] } });
 });
 afterAll(async () => {
@@ -71,8 +74,9 @@ beforeEach(() => {
   receiver.received.length = 0;
 });
 
-const jwks = async (): Promise<JWK[]> => (await (await fetch(`${issuer}/oauth2/jwks`)).json()).keys;
-const verified = async (jwt: string) => (await jwtVerify(jwt, createLocalJWKSet({ keys: await jwks() }), { issuer })).payload;
+const jwks = async (): Promise<JWK[]> => (await keySetOf(issuer)).keys;
+const verified = async (jwt: string) =>
+  (await jwtVerify(jwt, createLocalJWKSet({ keys: await jwks() }), { issuer })).payload;
 const opened = async (jwe: unknown, alg: string): Promise<string> =>
   Buffer.from((await compactDecrypt(String(jwe), boxOf(alg).privateKey)).plaintext).toString();
 
@@ -142,7 +146,7 @@ test('a logout token is encrypted as ID tokens are (Back-Channel Logout §2.6)',
   expect(sessions?.map(({ id }) => id)).toContain(sid);
   await server.admin.call(endSession, { params: { realm: REALM, id: String(sid) } });
   await expect.poll(() => receiver.received.length).toBe(1);
-  const token = new URLSearchParams(receiver.received[0]?.body).get('logout_token');
+  const token = new URLSearchParams(String(receiver.received[0]?.raw)).get('logout_token');
   expect(await verified(await opened(token, alg))).toMatchObject({ sid, sub, aud: alg });
 });
 
@@ -189,7 +193,10 @@ describe('a request', () => {
   test('that is faulty inside is answered to where it says, when it can be read', async () => {
     const request = await encrypt(await signed('secretive', { exp: 1 }));
     const { url } = await createPerson(server.baseUrl).open(path('secretive', request));
-    expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ error: 'invalid_request_object', state: STATE });
+    expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({
+      error: 'invalid_request_object',
+      state: STATE,
+    });
   });
 
   test('is refused: not signed, of another client, for another key, by another algorithm, or where the client declared none', async () => {
@@ -243,7 +250,10 @@ describe('a request', () => {
     await expect(remove(after.kid)).rejects.toMatchObject({ problem: { type: 'urn:svc:problem:key-active' } });
     await remove(before.kid);
     expect((await push('secretive', request)).error).toBe('invalid_request_object');
-    const { body: events } = await server.admin.call(listEvents, { params, query: { type: 'KEY_ROTATED', limit: 100 } });
+    const { body: events } = await server.admin.call(listEvents, {
+      params,
+      query: { type: 'KEY_ROTATED', limit: 100 },
+    });
     expect(events?.filter(({ data }) => data.algorithm === 'RSA-OAEP-256')).toHaveLength(2);
   });
 
@@ -268,8 +278,14 @@ test('keys at a jwksUri are fetched, and a client without a fitting one is told 
     idTokenEncryptedResponseEnc: 'A256GCM',
   });
   const got = async () =>
-    (await exchange(server, await signInAt(createPerson(server.baseUrl), requestPath({ client_id: 'remote' })), {}, 'remote'))
-      .body;
+    (
+      await exchange(
+        server,
+        await signInAt(createPerson(server.baseUrl), requestPath({ client_id: 'remote' })),
+        {},
+        'remote',
+      )
+    ).body;
   expect(await verified(await opened((await got()).id_token, 'ECDH-ES'))).toMatchObject({ aud: 'remote' });
   await makeRelyingParty(server, 'unfit', {
     jwksUri: `${receiver.url}/none`,
@@ -338,8 +354,8 @@ test('a realm has a key to encrypt for from the first client that declares it', 
   const at = { params: { realm: 'later' } };
   await server.admin.call(createRealm, { body: { realm: 'later' } });
   const uses = async () => {
-    const { keys } = await (await fetch(`${server.baseUrl}/realms/later/oauth2/jwks`)).json();
-    return keys.map(({ use }: JWK) => use);
+    const { keys } = await keySetOf(`${server.baseUrl}/realms/later`);
+    return keys.map(({ use }) => use);
   };
   expect(await uses()).toEqual(['sig']);
   const body = { clientId: 'first', secret: SECRET, requestObjectEncryptionAlg: 'RSA-OAEP-256' as const };

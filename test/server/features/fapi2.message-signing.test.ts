@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
-import { BANK, type Bank, createBank, type Keys, makeBankClient, makeKeys } from '../../support/bank.ts';
+import { BANK, type Bank, createBank, type Keys, keySetOf, makeBankClient, makeKeys } from '../../support/bank.ts';
 import { claimsIn, makeRealm } from '../../support/clients.ts';
 import { makeProofKey, type ProofKey } from '../../support/dpop.ts';
 import { createPerson } from '../../support/person.ts';
@@ -119,7 +119,7 @@ describe('a response', () => {
     const landed = new URL(url);
     expect([...landed.searchParams.keys()]).toEqual(['response']);
     const response = landed.searchParams.get('response') ?? '';
-    const jwks = createLocalJWKSet(await (await fetch(`${bank.issuer}/oauth2/jwks`)).json());
+    const jwks = createLocalJWKSet(await keySetOf(bank.issuer));
     const { payload } = await jwtVerify(response, jwks, { issuer: bank.issuer, audience: 'bank' });
     expect(payload).toMatchObject({ error: 'invalid_request', state: 'mine' });
     expect(decodeProtectedHeader(response).alg).toBe('PS256');

@@ -2,7 +2,7 @@
 import { compactDecrypt, createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Keys, makeKeys } from '../../support/bank.ts';
+import { type Keys, keySetOf, makeKeys } from '../../support/bank.ts';
 import { basic, claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -37,7 +37,7 @@ const tokenOf = async (clientId: string): Promise<string> => {
 const introspect = (token: string, clientId: string, accept?: string) =>
   post(server, REALM, 'introspect', { token }, { authorization: basic(clientId), ...(accept && { accept }) });
 const verified = async (jwt: string, audience: string) => {
-  const jwks = createLocalJWKSet(await (await fetch(`${issuer}/oauth2/jwks`)).json());
+  const jwks = createLocalJWKSet(await keySetOf(issuer));
   return jwtVerify(jwt, jwks, { issuer, audience, typ: 'token-introspection+jwt' });
 };
 

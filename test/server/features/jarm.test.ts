@@ -4,7 +4,7 @@ import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../../server/contract/clients.ts';
 import { PASSWORD } from '../../support/applications.ts';
-import { type Keys, makeKeys } from '../../support/bank.ts';
+import { type Keys, keySetOf, makeKeys } from '../../support/bank.ts';
 import { SECRET } from '../../support/clients.ts';
 import { createPerson, type ShownPage } from '../../support/person.ts';
 import {
@@ -43,7 +43,7 @@ async function landed(more: Record<string, string>): Promise<ShownPage> {
   return page.heading === 'Sign in' ? person.fill(page, { username: 'alice', password: PASSWORD }) : page;
 }
 const read = async (response: string, audience = 'rp') => {
-  const jwks = createLocalJWKSet(await (await fetch(`${issuer}/oauth2/jwks`)).json());
+  const jwks = createLocalJWKSet(await keySetOf(issuer));
   return (await jwtVerify(response, jwks, { issuer, audience, requiredClaims: ['exp'] })).payload;
 };
 /** The parameters of the answer by each mode. */

@@ -157,7 +157,12 @@ describe.each(samples)('of $section', (sample) => {
   test.each(Object.keys(fields))('a change of %s leaves the same row and the same events', async (field) => {
     const name = named(`${sample.section}-${field}`);
     // what must be unique is each object's own
-    const plain = { ...needed, ...sample.beside?.[field], [key]: name, ...('subject' in needed ? { subject: name } : {}) };
+    const plain = {
+      ...needed,
+      ...sample.beside?.[field],
+      [key]: name,
+      ...('subject' in needed ? { subject: name } : {}),
+    };
     for (const way of [byApi, byDocument]) await way.create(sample, plain);
     const { row: before } = await compare(name);
     for (const way of [byApi, byDocument]) await way.update(sample, { ...plain, [field]: fields[field] });

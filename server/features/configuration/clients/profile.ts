@@ -15,10 +15,8 @@ import {
 export const MESSAGE_SIGNING = 'fapi2-message-signing' satisfies SecurityProfile;
 
 /** Of a client's and its realm's profile the stricter one. */
-export const stricterProfile = (
-  one: SecurityProfile | null,
-  other: SecurityProfile | null,
-): SecurityProfile | null => (one === MESSAGE_SIGNING || other === null ? one : other);
+export const stricterProfile = (one: SecurityProfile | null, other: SecurityProfile | null): SecurityProfile | null =>
+  one === MESSAGE_SIGNING || other === null ? one : other;
 
 /** Fields by which the realm signs for the client, and by which the client signs. */
 const SIGNED = [

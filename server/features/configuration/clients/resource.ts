@@ -72,7 +72,10 @@ const profileOf = (fields: Fields): SecurityProfile | null => SecurityProfile.sa
 const ofRealm = fragment`(select r.settings ->> 'profile' from realm r where r.realm_id = t.realm_id)`;
 /** The profile that counts for a stored client, and what contradicts it. */
 function stateOf({ fields, facts }: Row): { effectiveProfile: SecurityProfile | null; profileLacks: string[] } {
-  const effectiveProfile = stricterProfile(profileOf(fields), SecurityProfile.safeParse(facts.realmProfile).data ?? null);
+  const effectiveProfile = stricterProfile(
+    profileOf(fields),
+    SecurityProfile.safeParse(facts.realmProfile).data ?? null,
+  );
   const shape = Shape.safeParse(fields);
   const lacks = shape.success ? profileFaults(shape.data, effectiveProfile) : [];
   return { effectiveProfile, profileLacks: lacks.map(({ path, message }) => `${path} ${message}`) };

@@ -20,19 +20,19 @@ type Shape = Profiled &
   Pick<
     Client,
     | 'profile'
-  | 'grantTypes'
-  | 'postLogoutRedirectUris'
-  | 'requirePkce'
-  | 'jwks'
-  | 'jwksUri'
-  | 'defaultClientScopes'
-  | 'optionalClientScopes'
-  | 'sectorIdentifierUri'
-  | 'requestUris'
-  | (typeof SHOWN)[number]
-  | 'backchannelLogoutUri'
-  | 'frontchannelLogoutUri'
->;
+    | 'grantTypes'
+    | 'postLogoutRedirectUris'
+    | 'requirePkce'
+    | 'jwks'
+    | 'jwksUri'
+    | 'defaultClientScopes'
+    | 'optionalClientScopes'
+    | 'sectorIdentifierUri'
+    | 'requestUris'
+    | (typeof SHOWN)[number]
+    | 'backchannelLogoutUri'
+    | 'frontchannelLogoutUri'
+  >;
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'];
 const MAX_JWKS_BYTES = 65_536;

@@ -65,10 +65,7 @@ export function createTokens({
   };
   settings: { issuer(realm: string): Promise<string> };
   clients: {
-    view(
-      realm: string,
-      clientId: string,
-    ): Promise<{ enabled: boolean; profile: SecurityProfile | null } | undefined>;
+    view(realm: string, clientId: string): Promise<{ enabled: boolean; profile: SecurityProfile | null } | undefined>;
   };
   sql: Sql;
   dpop: Pick<Dpop, 'check'>;
@@ -138,7 +135,10 @@ export function createTokens({
      */
     sign: async (
       realm: string,
-      { typ, algorithm }: { typ: 'at+jwt' | 'JWT' | 'logout+jwt' | 'token-introspection+jwt'; algorithm: SigningAlgorithm | null },
+      {
+        typ,
+        algorithm,
+      }: { typ: 'at+jwt' | 'JWT' | 'logout+jwt' | 'token-introspection+jwt'; algorithm: SigningAlgorithm | null },
       claims: object,
     ): Promise<string> => signJwt(await keys.active(realm, algorithm ?? undefined), typ, claims),
 

@@ -238,10 +238,12 @@ export function createKeys(deps: KeysDeps) {
         const gone =
           (await store.deleteRetained(tx.sql, realm, keyId)) || (await encryption.deleteRetained(tx.sql, realm, keyId));
         if (!gone) {
-          const known =
-            (await store.readKey(tx.sql, realm, keyId)) ?? (await encryption.readKey(tx.sql, realm, keyId));
+          const known = (await store.readKey(tx.sql, realm, keyId)) ?? (await encryption.readKey(tx.sql, realm, keyId));
           if (!known) throw new Problem('not-found', `There is no key ${keyId}`);
-          throw new Problem('key-active', 'Rotate first: the active key signs the tokens of this realm, or clients encrypt for it');
+          throw new Problem(
+            'key-active',
+            'Rotate first: the active key signs the tokens of this realm, or clients encrypt for it',
+          );
         }
         tx.record({
           type: 'KEY_DELETED',

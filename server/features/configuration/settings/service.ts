@@ -9,11 +9,11 @@ import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { hasPermission, type Principal } from '../../../domain/principal.ts';
-import type { ResourceDeps } from '../../../resource/declared.ts';
 import { SUBJECT_TAKEN } from '../../../domain/subjects.ts';
 import type { Expect } from '../../../http/etag.ts';
 import { issuerOf } from '../../../http/own-addresses.ts';
 import type { Author } from '../../../resource/api.ts';
+import type { ResourceDeps } from '../../../resource/declared.ts';
 import { hasManager, NO_MANAGER, refuseDeclaredOnly } from '../../../resource/declared-only.ts';
 import { refuseLending } from '../../../resource/rights.ts';
 import {

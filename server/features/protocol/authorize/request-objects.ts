@@ -107,10 +107,7 @@ export function createRequestObjects({
     if (alg === null) return undefined;
     const enc = encryption?.requestObjectEncryptionEnc ?? null;
     const contents = enc === null ? ContentEncryption.options : [enc];
-    const [own, { decryptBy }] = await Promise.all([
-      keys.decryptingRequests(realm),
-      import('../../../crypto/jwe.ts'),
-    ]);
+    const [own, { decryptBy }] = await Promise.all([keys.decryptingRequests(realm), import('../../../crypto/jwe.ts')]);
     // A key that the object names is the only one to try: strangers can send objects, too.
     const kid = kidOf(jwe);
     const fitting = own.filter(({ keyId }) => kid === undefined || kid === keyId).map(({ privateKey }) => privateKey);

@@ -50,7 +50,10 @@ export function introspectRoutes(
         throw new OAuthError('invalid_request', `This client has to ask for the answer as ${INTROSPECTION_JWT}`);
       const found = await introspection.of(realm, client, token);
       if (!asJwt) return sendJson(reply.header('vary', 'accept'), JSON.stringify(found));
-      return reply.header('vary', 'accept').type(INTROSPECTION_JWT).send(await signed(realm, client, found));
+      return reply
+        .header('vary', 'accept')
+        .type(INTROSPECTION_JWT)
+        .send(await signed(realm, client, found));
     },
   });
 }

@@ -8,7 +8,12 @@ export const INTROSPECTION_JWT = 'application/token-introspection+jwt';
 
 /** The weight of a type in an Accept header (RFC 9110 §12.5.1); 0: it isn't named, or not wanted. */
 function qualityOf(type: string, accept: string): number {
-  const ranges = accept.split(',').map((range) => range.trim().toLowerCase().split(/\s*;\s*/));
+  const ranges = accept.split(',').map((range) =>
+    range
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/),
+  );
   const [, ...parameters] = ranges.find(([name]) => name === type) ?? ['', 'q=0'];
   const quality = parameters.find((one) => one.startsWith('q='))?.slice(2) ?? '1';
   return Number(quality) || 0;

@@ -46,7 +46,10 @@ export function jwtFieldsOf(metadata: ClientMetadata, refuse: (fault: string) =>
 }
 
 /** @param profile that counts for the client: it decides the default */
-export const jwtMetadataOf = (client: Readonly<JwtFields>, profile: SecurityProfile | null): Partial<ClientMetadata> => ({
+export const jwtMetadataOf = (
+  client: Readonly<JwtFields>,
+  profile: SecurityProfile | null,
+): Partial<ClientMetadata> => ({
   ...Object.fromEntries(
     names.flatMap((name) => {
       const value = client[name];
