@@ -19,7 +19,10 @@ export const TokenResponse = z
       .describe('RFC 9068: a JWT of type at+jwt, signed by the realm’s active key of the client’s algorithm'),
     token_type: z.enum(['Bearer', 'DPoP']).describe('DPoP where the request proved a key (RFC 9449)'),
     expires_in: z.int(),
-    refresh_token: z.string().optional().describe('Opaque; it changes with each use unless the client or the realm reuses them'),
+    refresh_token: z
+      .string()
+      .optional()
+      .describe('Opaque; it changes with each use unless the client or the realm reuses them'),
     id_token: z.string().optional(),
     scope: z.string().optional().describe('What was given; absent where that is none'),
     issued_token_type: z.string().optional().describe('RFC 8693, token exchange'),
