@@ -253,8 +253,24 @@ create table client (
   policy_uri text,
   tos_uri text,
   client_assertion_audience text,
+  profile text,
+  token_endpoint_auth_signing_alg text,
+  reuse_refresh_tokens boolean,
+  authorization_signed_response_alg text,
+  introspection_signed_response_alg text,
+  id_token_encrypted_response_alg text,
+  id_token_encrypted_response_enc text,
+  userinfo_encrypted_response_alg text,
+  userinfo_encrypted_response_enc text,
+  authorization_encrypted_response_alg text,
+  authorization_encrypted_response_enc text,
+  introspection_encrypted_response_alg text,
+  introspection_encrypted_response_enc text,
+  request_object_encryption_alg text,
+  request_object_encryption_enc text,
   primary key (realm_id, id),
   constraint client_client_assertion_audience_check CHECK ((client_assertion_audience = ANY (ARRAY['issuer'::text, 'endpoints'::text]))),
+  constraint client_profile_check CHECK ((profile = ANY (ARRAY['fapi2-security'::text, 'fapi2-message-signing'::text]))),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE INDEX client_backchannel_logout ON client USING btree (realm_id) WHERE (backchannel_logout_uri IS NOT NULL);
@@ -1224,6 +1240,19 @@ CREATE INDEX realm_being_deleted ON realm USING btree (realm_id) WHERE (deleted_
 CREATE INDEX realm_names ON realm USING gin (lower(((realm_id || '
 '::text) || COALESCE((settings ->> 'displayName'::text), ''::text))) gin_trgm_ops);
 CREATE UNIQUE INDEX realm_own_issuer ON realm USING btree (own_issuer);
+
+create table realm_encryption_key (
+  realm_id text not null,
+  key_id uuid not null,
+  algorithm text not null,
+  public_key text not null,
+  private_key bytea not null,
+  created_at timestamp with time zone not null,
+  rotated_at timestamp with time zone,
+  primary key (realm_id, key_id),
+  constraint realm_encryption_key_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX realm_encryption_key_active ON realm_encryption_key USING btree (realm_id, algorithm) WHERE (rotated_at IS NULL);
 
 create table realm_key (
   realm_id text not null,

@@ -115,7 +115,7 @@ test('openid-client decrypts what it gets, and the decrypted ID token is a hint'
   const metadata = { userinfo_signed_response_alg: 'RS256' };
   const insecure = { execute: [oidc.allowInsecureRequests] };
   const config = await oidc.discovery(new URL(issuer), alg, metadata, oidc.ClientSecretBasic(SECRET), insecure);
-  oidc.enableDecryptingResponses(config, ['A128CBC-HS256'], boxOf(alg).privateKey);
+  oidc.enableDecryptingResponses(config, ['A128CBC-HS256'], { key: boxOf(alg).privateKey, kid: alg });
   expect(config.serverMetadata()).toMatchObject({
     id_token_encryption_alg_values_supported: [...algorithms],
     userinfo_encryption_enc_values_supported: expect.arrayContaining(['A128CBC-HS256', 'A256GCM']),

@@ -170,7 +170,7 @@ describe('a client’s own profile', () => {
     ['a public client', { tokenEndpointAuthMethod: 'none' }, 'tokenEndpointAuthMethod'],
     ['assertions for an endpoint', { clientAssertionAudience: 'endpoints' }, 'clientAssertionAudience'],
     ['refresh tokens that rotate', { reuseRefreshTokens: false }, 'reuseRefreshTokens'],
-    ['a redirect in the open', { redirectUris: [BANK, 'http://bank.example/cb'] }, 'redirectUris[1]'],
+    ['a redirect in the open', { redirectUris: ['http://bank.example/cb', BANK] }, 'redirectUris[0]'],
     ['ID tokens by RS256', { idTokenSignedResponseAlg: 'RS256' }, 'idTokenSignedResponseAlg'],
     ['assertions by RS512', { tokenEndpointAuthSigningAlg: 'RS512' }, 'tokenEndpointAuthSigningAlg'],
     ['requests by RS256', { requestObjectSigningAlg: 'RS256' }, 'requestObjectSigningAlg'],
