@@ -1,28 +1,22 @@
 // What the load generator's connections do, again and again: a flow prepares a connection and gives the step to repeat.
 // They speak plain HTTP as an application or a browser does; nothing of the server's code is used.
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto';
+import { createPrivateKey, randomBytes, randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
+import {
+  authorization,
+  type BenchRealm,
+  basic,
+  codeIn,
+  expectStatus,
+  type Flow,
+  Jar,
+  nonceIn,
+  proofs,
+  signed,
+  signIn,
+  userOf,
+} from './steps.ts';
 import { get, post, type Wire, type WireAnswer } from './wire.ts';
-
-/** What the bench's realm has; made by target.ts. */
-export interface BenchRealm {
-  realm: string;
-  /** Clients of the client_credentials grant, all with the same secret. */
-  clients: string[];
-  secret: string;
-  /** The public client that people sign in to. */
-  application: string;
-  redirectUri: string;
-  /** A confidential client of the same people: it pushes its requests, exchanges tokens, and asks what is permitted. */
-  partner: string;
-  /** A SAML service provider that the same people sign on to; it wants assertions signed, and nothing else. */
-  serviceProvider: { entityId: string; consumer: string };
-  /** The resource server whose policies decide, and the resource. */
-  guarded: { clientId: string; resource: string };
-  /** People, all with the same password. */
-  users: string[];
-  password: string;
-}
 
 export type FlowName =
   | 'get'
@@ -32,39 +26,12 @@ export type FlowName =
   | 'login'
   | 'dpop'
   | 'par'
+  | 'fapi2'
   | 'exchange'
   | 'decision'
   | 'saml'
   | 'scim-create'
   | 'scim-find';
-export interface FlowOptions {
-  realm: BenchRealm;
-  /** For `get`. */
-  path?: string;
-  /** For `dpop`: what proofs name. */
-  baseUrl?: string;
-  /** For SCIM: a realm of people named by {@link provisionedName}, and a token for its SCIM server. */
-  scim?: { realm: string; token: string; people: number };
-}
-
-/** `false`: there is nothing left to do (used up), so the window ends. An answer that isn't good throws. */
-type Step = () => Promise<boolean>;
-export interface Stepping {
-  step: Step;
-  /** Before a window: makes what its steps use up. */
-  stock?(count: number): Promise<void>;
-}
-/** Where answers say nothing but their status: the ready requests to repeat. */
-export interface Repeating {
-  ready(): string;
-}
-export type Prepared = Stepping | Repeating;
-type Flow = (wire: Wire, index: number, options: FlowOptions) => Promise<Prepared>;
-
-function expectStatus(answer: WireAnswer, status: number): WireAnswer {
-  if (answer.status === status) return answer;
-  throw new Error(`expected ${status}: ${answer.head}\n\n${answer.body.slice(0, 500)}`);
-}
 
 const plainGet: Flow = async (_wire, _index, { path = '/' }) => {
   const request = get(path);
@@ -83,105 +50,6 @@ const clientCredentials: Flow = async (_wire, index, { realm: { realm, clients, 
   return { ready: () => requests[next++ % requests.length] ?? '' };
 };
 
-const SET_COOKIE = '\r\nset-cookie: ';
-const LOCATION = '\r\nlocation: ';
-const lineAt = (head: string, from: number): string => {
-  const end = head.indexOf('\r\n', from);
-  return head.slice(from, end < 0 ? undefined : end);
-};
-
-/** Cookies as a browser keeps them, without paths: each jar sees one realm. Headers are as our server writes them. */
-class Jar extends Map<string, string> {
-  take({ head }: WireAnswer): void {
-    for (let at = head.indexOf(SET_COOKIE); at >= 0; at = head.indexOf(SET_COOKIE, at + 1)) {
-      const line = lineAt(head, at + SET_COOKIE.length);
-      const [equals, end] = [line.indexOf('='), line.indexOf(';')];
-      const name = line.slice(0, equals);
-      if (/max-age=0(;|$)|expires=Thu, 01 Jan 1970/i.test(line.slice(end))) this.delete(name);
-      else this.set(name, line.slice(equals + 1, end < 0 ? undefined : end));
-    }
-  }
-  get header(): Record<string, string> {
-    if (this.size === 0) return {};
-    let cookie = '';
-    for (const [name, value] of this) cookie += `${cookie === '' ? '' : '; '}${name}=${value}`;
-    return { cookie };
-  }
-}
-
-function locationOf({ head }: WireAnswer): string {
-  const at = head.indexOf(LOCATION);
-  return at < 0 ? '' : lineAt(head, at + LOCATION.length);
-}
-/** The path of a link to this server. */
-function pathOf(answer: WireAnswer): string {
-  const location = locationOf(answer);
-  return location.startsWith('/') ? location : location.slice(location.indexOf('/', location.indexOf('//') + 2));
-}
-const HIDDEN = '<input type="hidden" ';
-const attributeOf = (tag: string, name: string): string => {
-  const at = tag.indexOf(` ${name}="`);
-  return at < 0 ? '' : tag.slice(at + name.length + 3, tag.indexOf('"', at + name.length + 3));
-};
-function fieldsOf(page: string): Record<string, string> {
-  const fields: Record<string, string> = {};
-  for (let at = page.indexOf(HIDDEN); at >= 0; at = page.indexOf(HIDDEN, at + 1)) {
-    const tag = page.slice(at, page.indexOf('>', at));
-    fields[attributeOf(tag, 'name')] = attributeOf(tag, 'value');
-  }
-  return fields;
-}
-
-interface Asked {
-  path: string;
-  verifier: string;
-  challenge: string;
-}
-
-/** Made beforehand, so that the load generator's own work stays small beside what is measured. */
-const requests: Asked[] = [];
-let turn = 0;
-function authorization({ realm, application, redirectUri }: BenchRealm): Asked {
-  while (requests.length < 256) {
-    const verifier = randomBytes(32).toString('base64url');
-    const challenge = createHash('sha256').update(verifier).digest('base64url');
-    const query = new URLSearchParams({
-      client_id: application,
-      redirect_uri: redirectUri,
-      response_type: 'code',
-      scope: 'openid offline_access',
-      state: 'bench',
-      code_challenge: challenge,
-      code_challenge_method: 'S256',
-    });
-    requests.push({ path: `/realms/${realm}/oauth2/authorize?${query}`, verifier, challenge });
-  }
-  const asked = requests[turn++ % requests.length];
-  if (!asked) throw new Error('no request was made');
-  return asked;
-}
-
-const codeIn = (answer: WireAnswer): string => {
-  const location = locationOf(expectStatus(answer, 303));
-  const code = /[?&]code=([^&]+)/.exec(location)?.[1];
-  if (code === undefined) throw new Error(`no code: ${location}`);
-  return code;
-};
-
-/** From the application's link through the sign-in page back to the application: three requests, one password. */
-async function signIn(wire: Wire, jar: Jar, options: BenchRealm, username: string): Promise<Asked & { code: string }> {
-  const asked = authorization(options);
-  const visit = async (request: string) => {
-    const answer = await wire.send(request);
-    jar.take(answer);
-    return answer;
-  };
-  const page = pathOf(await visit(get(asked.path, jar.header)));
-  const shown = expectStatus(await visit(get(page, jar.header)), 200);
-  const form = { ...fieldsOf(shown.body), do: 'next', username, password: options.password };
-  return { ...asked, code: codeIn(await visit(post(page, form, jar.header))) };
-}
-
 const redemption = (
   { realm, application, redirectUri }: BenchRealm,
   { code, verifier }: { code: string; verifier: string },
@@ -193,8 +61,6 @@ const redemption = (
     code,
     code_verifier: verifier,
   });
-
-const userOf = ({ users }: BenchRealm, n: number): string => users[n % users.length] ?? '';
 
 const refresh: Flow = async (wire, index, { realm: options }) => {
   const { realm, application } = options;
@@ -241,25 +107,6 @@ const login: Flow = async (wire, index, { realm: options }) => {
     },
   };
 };
-
-const basic = (client: string, secret: string): Record<string, string> => ({
-  authorization: `Basic ${Buffer.from(`${client}:${secret}`).toString('base64')}`,
-});
-const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-/** RFC 9449: each proof is used once, so they are made beforehand. */
-function proofs(htu: string): () => string {
-  const { privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject } = generateKeyPairSync('ec', {
-    namedCurve: 'P-256',
-  });
-  const head = encoded({ typ: 'dpop+jwt', alg: 'ES256', jwk: publicKey.export({ format: 'jwk' }) });
-  return () => {
-    const iat = Math.floor(Date.now() / 1000);
-    const said = `${head}.${encoded({ htm: 'POST', htu, jti: randomUUID(), iat })}`;
-    const signature = sign('sha256', Buffer.from(said), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-    return `${said}.${signature.toString('base64url')}`;
-  };
-}
 
 const dpop: Flow = async (wire, index, { realm: { realm, clients, secret }, baseUrl = '' }) => {
   const path = `/realms/${realm}/oauth2/token`;
@@ -316,6 +163,55 @@ const par: Flow = async (wire, index, { realm: options }) => {
     async step() {
       const request = partnersRedemption(options, await pushedCode(wire, jar, options));
       expectStatus(await wire.send(request), 200);
+      return true;
+    },
+  };
+};
+
+/** As {@link par}, as FAPI 2.0 has it: an assertion and a proof with a nonce at both endpoints, and bound tokens. */
+const fapi2: Flow = async (wire, index, { realm: options, baseUrl = '' }) => {
+  const { realm, bank, redirectUri } = options;
+  const issuer = `${baseUrl}/realms/${realm}`;
+  const key = createPrivateKey(bank.privateKey);
+  const assertion = () => {
+    const iat = Math.floor(Date.now() / 1000);
+    const said = { iss: bank.clientId, sub: bank.clientId, aud: issuer, jti: randomUUID(), iat, exp: iat + 60 };
+    return signed({ alg: 'ES256', kid: bank.kid, typ: 'JWT' }, said, key);
+  };
+  const proofOf = { par: proofs(`${issuer}/oauth2/par`), token: proofs(`${issuer}/oauth2/token`) };
+  let nonce: string | undefined;
+  const send = async (endpoint: keyof typeof proofOf, form: Record<string, string>): Promise<WireAnswer> => {
+    const client = {
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: assertion(),
+    };
+    const request = post(
+      `/realms/${realm}/oauth2/${endpoint}`,
+      { ...form, ...client },
+      { dpop: proofOf[endpoint](nonce) },
+    );
+    const answer = await wire.send(request);
+    const known = nonce;
+    nonce = nonceIn(answer);
+    return answer.status === 400 && nonce !== known ? send(endpoint, form) : answer;
+  };
+  const jar = new Jar();
+  await signIn(wire, jar, options, userOf(options, index));
+  return {
+    async step() {
+      const { verifier, challenge } = authorization(options);
+      const pushed = await send('par', {
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        scope: 'openid',
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+      });
+      const { request_uri: uri }: { request_uri: string } = JSON.parse(expectStatus(pushed, 201).body);
+      const query = new URLSearchParams({ client_id: bank.clientId, request_uri: uri });
+      const code = codeIn(await wire.send(get(`/realms/${realm}/oauth2/authorize?${query}`, jar.header)));
+      const redeemed = { grant_type: 'authorization_code', redirect_uri: redirectUri, code, code_verifier: verifier };
+      expectStatus(await send('token', redeemed), 200);
       return true;
     },
   };
@@ -433,6 +329,7 @@ export const flows: Record<FlowName, Flow> = {
   login,
   dpop,
   par,
+  fapi2,
   exchange,
   decision,
   saml,

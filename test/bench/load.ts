@@ -1,6 +1,7 @@
 // The load generator: a process of its own with a number of keep-alive connections that repeat a flow for a time.
-import { type FlowName, type FlowOptions, flows, type Prepared, type Repeating, type Stepping } from './flows.ts';
+import { type FlowName, flows } from './flows.ts';
 import { answer } from './processes.ts';
+import type { FlowOptions, Prepared, Repeating, Stepping } from './steps.ts';
 import { connect, type Wire } from './wire.ts';
 
 export type LoadAsk =

@@ -2,7 +2,7 @@
 // realm of clients and people.
 // Does not own: what is measured on it (cases/).
 // Implements: "client in PostgreSQL, audit and metrics on, durable".
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -12,9 +12,9 @@ import pg from 'pg';
 import { TOKEN_EXCHANGE } from '../../server/contract/oauth.ts';
 import { UMA_TICKET } from '../../server/contract/uma-grant.ts';
 import { startPostgres } from '../../server/db/embedded.ts';
-import type { BenchRealm } from './flows.ts';
 import { benchFolder } from './folder.ts';
 import { type Program, startProgram } from './processes.ts';
+import type { BenchRealm } from './steps.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 /** Of its own, so that a build beside it changes nothing under it; below node_modules, where native code is found. */
@@ -45,6 +45,15 @@ const newRealm = (): BenchRealm => ({
   application: 'application',
   redirectUri: 'http://127.0.0.1/callback',
   partner: 'partner',
+  bank: {
+    clientId: 'bank',
+    kid: 'bank',
+    privateKey: generateKeyPairSync('ec', {
+      namedCurve: 'P-256',
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    }).privateKey,
+  },
   serviceProvider: { entityId: 'https://wiki.example.com/saml', consumer: 'https://wiki.example.com/saml/acs' },
   guarded: { clientId: 'guarded', resource: 'album' },
   users: Array.from({ length: USERS }, (_, i) => `person-${i}`),
@@ -80,7 +89,7 @@ function policiesFor({ guarded: { clientId, resource } }: BenchRealm): object {
 }
 
 function documentOf(realm: BenchRealm): object {
-  const { clients, secret, application, partner, serviceProvider, guarded, redirectUri, users, password } = realm;
+  const { clients, secret, application, partner, bank, serviceProvider, guarded, redirectUri, users, password } = realm;
   const phc = phcOf(password);
   return {
     clients: [
@@ -98,6 +107,14 @@ function documentOf(realm: BenchRealm): object {
         grantTypes: ['authorization_code', 'refresh_token', TOKEN_EXCHANGE, UMA_TICKET],
         // a token that is exchanged must outlive the case
         accessTokenTtlSeconds: 86_400,
+      },
+      {
+        clientId: bank.clientId,
+        profile: 'fapi2-security',
+        tokenEndpointAuthMethod: 'private_key_jwt',
+        jwks: { keys: [{ ...createPublicKey(bank.privateKey).export({ format: 'jwk' }), kid: bank.kid }] },
+        redirectUris: [redirectUri],
+        grantTypes: ['authorization_code', 'refresh_token'],
       },
       { clientId: guarded.clientId, secret, grantTypes: ['client_credentials'] },
     ],

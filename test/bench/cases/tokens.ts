@@ -124,6 +124,13 @@ export const tokenCases: Case[] = [
     run: (bench) => run(bench, { flow: 'par', cores: 1, warmRequests: WARM_REQUESTS / 16 }),
   },
   {
+    name: 'fapi2',
+    title:
+      'FAPI 2.0: the same with private_key_jwt and DPoP / signing limit (it signs twice and checks four signatures)',
+    goal: { atLeast: 0.08 },
+    run: (bench) => run(bench, { flow: 'fapi2', cores: 1, warmRequests: WARM_REQUESTS / 16 }),
+  },
+  {
     name: 'exchange',
     title: 'token exchange / signing limit',
     goal: { atLeast: 0.25 },
