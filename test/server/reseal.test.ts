@@ -76,6 +76,7 @@ beforeAll(async () => {
   const userId = people?.[0]?.id ?? '';
   for (const token of ['one', 'two'])
     await server.admin.call(registerPushToken, { params, body: { userId, platform: 'fcm', token: `device-${token}` } });
+  await server.admin.call(rotateKeys, { params, body: { algorithm: 'RSA-OAEP-256' } });
   const seal = createSeal([MASTER_KEY]);
   const id = newId();
   await sql`update realm set subject_salt = ${seal.seal('salt', saltContext(REALM))} where realm_id = ${REALM}`;

@@ -8,6 +8,8 @@ import type { FieldError } from '../../../contract/problem.ts';
 import {
   PROFILE_ALGORITHM,
   profileClientSigning,
+  profileDefaults,
+  profileSets,
   profileSigning,
   type SecurityProfile,
 } from '../../../contract/security-profiles.ts';
@@ -101,19 +103,11 @@ interface Settable {
 /** The client with the values that its profile sets in place of the stored ones. */
 export function underProfile<T extends Settable>(client: T, profile: SecurityProfile | null): T {
   if (profile === null) return client;
-  const signed = profile === MESSAGE_SIGNING;
+  const signing = profileDefaults.map((field) => [field, client[field] ?? PROFILE_ALGORITHM]);
   return {
     ...client,
-    requirePkce: true,
-    requirePushedAuthorizationRequests: true,
-    requireSignedRequestObject: client.requireSignedRequestObject || signed,
-    requireSignedResponse: signed,
-    dpopBoundAccessTokens: true,
-    reuseRefreshTokens: true,
-    clientAssertionAudience: 'issuer',
-    idTokenSignedResponseAlg: client.idTokenSignedResponseAlg ?? PROFILE_ALGORITHM,
-    accessTokenSignedResponseAlg: client.accessTokenSignedResponseAlg ?? PROFILE_ALGORITHM,
-    authorizationSignedResponseAlg: client.authorizationSignedResponseAlg ?? PROFILE_ALGORITHM,
-    introspectionSignedResponseAlg: client.introspectionSignedResponseAlg ?? PROFILE_ALGORITHM,
+    ...profileSets[profile],
+    ...Object.fromEntries(signing),
+    requireSignedResponse: profile === MESSAGE_SIGNING,
   };
 }
