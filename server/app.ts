@@ -67,7 +67,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
     const [{ createAdministration }, all] = await Promise.all([import('./compose/administration.ts'), rest()]);
     return createAdministration(all, listener);
   });
-  const laterSurface = onDemand(http, ['/realms', '/assets'], async () => (await rest()).surface());
+  const laterPrefixes = ['/realms', '/assets', '/.well-known/authzen-configuration', '/.well-known/ssf-configuration'];
+  const laterSurface = onDemand(http, laterPrefixes, async () => (await rest()).surface());
   countRequests(http, metrics.request);
   const api = describeRoutes(http, {
     baseUrl,

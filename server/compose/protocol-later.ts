@@ -15,6 +15,9 @@ import { createRequestUris } from '../features/protocol/authorize/request-uris.t
 import { createAuthorizationRequests } from '../features/protocol/authorize/requests.ts';
 import { authorizeRoutes } from '../features/protocol/authorize/routes.ts';
 import { createAuthorization } from '../features/protocol/authorize/service.ts';
+import { authzenMetadataRoutes, authzenRoutes } from '../features/protocol/authzen/routes.ts';
+import { createSearches } from '../features/protocol/authzen/search.ts';
+import { createAccess } from '../features/protocol/authzen/service.ts';
 import { delegationGrant } from '../features/protocol/delegation/grant.ts';
 import { authenticationByOwnToken } from '../features/protocol/delegation/own-token.ts';
 import { agentDelegationRoutes } from '../features/protocol/delegation/routes.ts';
@@ -45,6 +48,8 @@ export function createLaterProtocol(below: Authentication) {
   const { audited, clientAuthentication, clients, cors, dpop, exchanges, phases, refusals, workloads } = below;
   const { outbound, settings, signIns, withKeys, caches, realmExists, baseUrl, now } = below;
   const uma = createUma(below);
+  const access = createAccess({ ...below, decisions: uma.decisions });
+  const searches = createSearches({ ...below, access });
   const exchange = workloadGrant(byExchange, { ...workloads, attempts: undefined });
   const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
   const delegationEndpoint = createTokenEndpoint({
@@ -88,6 +93,12 @@ export function createLaterProtocol(below: Authentication) {
     async mountLaterProtocol(http: FastifyInstance): Promise<void> {
       await http.register(async (app) => selfMade.mount(app));
       await uma.mount(http);
+      await http.register(async (app) => {
+        guardProtocol(app, { realmExists, baseUrl });
+        const byToken = uma.protection.caller;
+        authzenRoutes(app, { access, searches, authentication: audited, byToken, baseUrl });
+        authzenMetadataRoutes(app, { baseUrl });
+      });
       await http.register(async (app) => {
         guardProtocol(app, { realmExists, baseUrl });
         samlMetadataRoutes(app, saml);

@@ -21,6 +21,11 @@ const settingsFields = {
     'How several permissions about the same thing decide together, and policies where their permission doesn’t say',
   ),
   remoteResources: z.boolean().describe('Whether the client may register resources itself'),
+  accessApi: z
+    .enum(['off', 'decisions', 'search'])
+    .describe(
+      'Which requests of the client the AuthZEN API answers: about any user or client that it names (decisions), and also who may do what (search)',
+    ),
 };
 export const AuthorizationSettings = z.object(settingsFields).meta({ id: 'AuthorizationSettings' });
 export type AuthorizationSettings = z.infer<typeof AuthorizationSettings>;
@@ -29,6 +34,7 @@ export const freshAuthorizationSettings: AuthorizationSettings = {
   enforcement: 'enforcing',
   decisionStrategy: 'unanimous',
   remoteResources: false,
+  accessApi: 'off',
 };
 
 const names = (most: number) => z.array(name()).max(most);

@@ -73,6 +73,8 @@ export const eventTypes = {
   SAML_ASSERTION_ISSUED: runtime,
   PERMISSION_REQUESTED: runtime,
   PERMISSION_GRANTED: runtime,
+  ACCESS_EVALUATED: runtime,
+  ACCESS_SEARCHED: runtime,
   RESOURCE_REGISTERED: runtime,
   RESOURCE_UPDATED: runtime,
   RESOURCE_DELETED: runtime,

@@ -2,8 +2,10 @@
 // send the type. Refuses, for every route, text that no column can store, and nesting so deep that a recursive function
 // would overflow the stack. Specification 4.3: POST /keys/rotate has no body; decisions "Errors".
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
+import { OAuthError } from './oauth-error.ts';
 
 /** Far deeper than flows and key sets, the deepest bodies. */
 const DEEPEST = 64;
@@ -40,4 +42,13 @@ export function acceptEmptyJson(app: FastifyInstance, type = 'application/json')
       done(fault === undefined ? error : new Problem('invalid-request', fault), parsed);
     });
   });
+}
+
+/** A JSON body of the protocol endpoints. @throws OAuthError `invalid_request` naming the field */
+export function jsonBodyOf<S extends z.ZodType>({ body }: FastifyRequest, schema: S): z.output<S> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.map(String).join('.') ?? '';
+  throw new OAuthError('invalid_request', `${field === '' ? 'The body' : field}: ${issue?.message ?? 'is invalid'}`);
 }

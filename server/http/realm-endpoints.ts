@@ -6,6 +6,7 @@ export function endpointsOf(baseUrl: string, realm: string) {
   const base = `${baseUrl}/realms/${realm}`;
   const oauth2 = `${base}/oauth2`;
   return {
+    realm: base,
     discovery: `${base}/.well-known/openid-configuration`,
     protectedResource: `${base}/.well-known/oauth-protected-resource`,
     authorization: `${oauth2}/authorize`,
@@ -26,5 +27,6 @@ export function endpointsOf(baseUrl: string, realm: string) {
     samlSignOn: `${base}/saml/idp/sso`,
     samlLogout: `${base}/saml/idp/slo`,
     scim: `${base}/scim/v2`,
+    access: `${base}/access/v1`,
   };
 }

@@ -4,7 +4,7 @@
 import type { UmaPermission } from '../../../contract/uma-grant.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { decider, type Model, type Protected } from './evaluate.ts';
+import { decider, type Model, type Protected, type Runtime } from './evaluate.ts';
 import { type Circumstances, type Found, readClient, readModel, readUser } from './model.ts';
 import { isRegisteredId, readRuntime } from './runtime.ts';
 
@@ -31,6 +31,19 @@ export interface Decision {
   permitted: UmaPermission[];
   missing: Missing[];
 }
+
+/** A subject that a resource server names, instead of a requester whose token it got. */
+export type NamedSubject = { userId: string } | { username: string } | { clientId: string };
+export interface About {
+  model: Model;
+  /** undefined: there is no such user or client. */
+  found: Found | undefined;
+  runtime: Runtime | undefined;
+}
+
+/** Whether the runtime part of the model matters to a decision about one of these resources. */
+const needsRuntime = (model: Model, keys: readonly string[]): boolean =>
+  keys.some((key) => isRegisteredId(key) || model.resources.get(key)?.ownerManaged);
 
 export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
   const models = createRealmCache<Model | undefined>({ now, load: (realm, client) => readModel(sql, realm, client) });
@@ -73,8 +86,7 @@ export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
       const model = await models.get(realm, client);
       if (!model) return { permitted: [], missing: [] };
       const keys = asked === 'theirs' ? [] : asked.map(({ resource }) => resource);
-      const shareable = (key: string) => isRegisteredId(key) || model.resources.get(key)?.ownerManaged;
-      const needed = asked === 'theirs' || keys.some(shareable);
+      const needed = asked === 'theirs' || needsRuntime(model, keys);
       const { userId } = requester;
       const { usernames } = model;
       const which = asked === 'theirs' ? asked : { keys };
@@ -114,6 +126,31 @@ export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
         });
       }
       return { ...decision, permitted: decision.permitted.slice(0, MOST_PERMISSIONS) };
+    },
+
+    /** The input of decisions about a subject that the resource server names, and these resources. */
+    async about(realm: string, client: string, named: NamedSubject, keys: readonly string[]): Promise<About> {
+      const model = await models.get(realm, client);
+      if (!model) throw new Error('the client is gone');
+      const { usernames } = model;
+      const read = (userId: string | null) =>
+        needsRuntime(model, keys)
+          ? readRuntime(sql, realm, { client, userId, which: { keys }, usernames })
+          : Promise.resolve(undefined);
+      const circumstances = { clientId: null, at: now(), context: {} };
+      if ('clientId' in named) {
+        const { clientId } = named;
+        const asClient = readClient(sql, realm, clientId, { ...circumstances, clientId });
+        const [found, runtime] = await Promise.all([asClient, read(null)]);
+        return { model, found, runtime };
+      }
+      const asUser = readUser(sql, realm, named, { ...circumstances, usernames });
+      if ('userId' in named) {
+        const [found, runtime] = await Promise.all([asUser, read(named.userId)]);
+        return { model, found, runtime };
+      }
+      const found = await asUser;
+      return { model, found, runtime: await read(found?.userId ?? null) };
     },
 
     drop: models.drop,

@@ -18,6 +18,12 @@ interface ModelRow {
 const Services = AuthorizationService.omit({ clientId: true });
 const none = { settings: freshAuthorizationSettings, resources: [], scopes: [], policies: [], permissions: [] };
 
+/** A row of an earlier version lacks settings that were added later. */
+const withAllSettings = (row: Record<string, unknown>) => ({
+  ...row,
+  settings: { ...freshAuthorizationSettings, ...Object(row.settings) },
+});
+
 /** @returns undefined: there is no such client */
 export async function readModel(sql: Sql, realm: string, client: string): Promise<Model | undefined> {
   const [row] = await sql<ModelRow>`
@@ -35,7 +41,7 @@ export async function readModel(sql: Sql, realm: string, client: string): Promis
     from client c left join authorization_service s on s.realm_id = c.realm_id and s.client_id = c.client_id
     where c.realm_id = ${realm} and c.id = ${client}`;
   if (!row) return undefined;
-  return modelOf(row.services ? Services.parse(row.services) : none, {
+  return modelOf(row.services ? Services.parse(withAllSettings(row.services)) : none, {
     roles: new Set(row.roles),
     clientRoles: new Set(row.client_roles.map(([clientId, role]) => clientRoleKey(clientId, role))),
     groups: new Set(row.groups),
@@ -51,6 +57,18 @@ export interface Found {
   requester: Requester;
 }
 
+type UserRow = PersonRow & { names: string[] };
+const own = { id: fragment`u.id`, username: fragment`u.username` };
+
+function userOf(row: UserRow, circumstances: Circumstances): Found {
+  const person = personOf(row);
+  const names = new Set(row.names);
+  return {
+    userId: person.id,
+    requester: { ...circumstances, ...person, names, called: `the user ${person.username}`, enabled: row.enabled },
+  };
+}
+
 /** @param usernames those of the model */
 export async function readUser(
   sql: Sql,
@@ -59,18 +77,48 @@ export async function readUser(
   { usernames, ...circumstances }: Circumstances & Pick<Model, 'usernames'>,
 ): Promise<Found | undefined> {
   const { userId = null, username = null } = by;
-  const own = { id: fragment`u.id`, username: fragment`u.username` };
-  const [row] = await sql<PersonRow & { names: string[] }>`
+  const [row] = await sql<UserRow>`
     select ${personColumns}, ${namesOfUser(realm, own, usernames)} as names from realm_user u
     where u.realm_id = ${realm} and (${userId}::uuid is null or u.id = ${userId}::uuid)
       and (${username}::text is null or u.id = (${idOfUserNamed(realm, username ?? '')}))`;
-  if (!row) return undefined;
-  const person = personOf(row);
-  const names = new Set(row.names);
-  return {
-    userId: person.id,
-    requester: { ...circumstances, ...person, names, called: `the user ${person.username}`, enabled: row.enabled },
-  };
+  return row && userOf(row, circumstances);
+}
+
+/** Users in the order of their ids. */
+export async function readUsers(
+  sql: Sql,
+  realm: string,
+  { after, limit }: Page,
+  { usernames, ...circumstances }: Circumstances & Pick<Model, 'usernames'>,
+): Promise<{ key: string; found: Found }[]> {
+  const rows = await sql<UserRow>`
+    select ${personColumns}, ${namesOfUser(realm, own, usernames)} as names from realm_user u
+    where u.realm_id = ${realm} and u.id > ${after}::uuid order by u.id limit ${limit}`;
+  return rows.map((row) => ({ key: row.user_id, found: userOf(row, circumstances) }));
+}
+
+interface ClientRow {
+  client_id: string;
+  enabled: boolean;
+  roles: RolePairs;
+}
+/** A client as `c`, with the roles of its service account. */
+const clientColumns = fragment`
+  c.client_id, c.enabled, (
+    with recursive held (role_id) as (
+      select role_id from client_role where realm_id = c.realm_id and client = c.id
+      union
+      select rc.child_id from held h join role_composite rc on rc.realm_id = c.realm_id and rc.role_id = h.role_id
+    )
+    select coalesce(jsonb_agg(jsonb_build_array(o.client_id, r.name)), '[]')
+    from held h join role r on r.realm_id = c.realm_id and r.id = h.role_id
+      left join client o on o.realm_id = r.realm_id and o.id = r.client
+  ) as roles`;
+
+function clientOf({ client_id: clientId, enabled, roles }: ClientRow, circumstances: Circumstances): Found {
+  const nobody = { username: null, names: new Set<string>(), groups: [], attributes: {} };
+  const requester = { ...circumstances, ...nobody, called: `the client ${clientId}`, enabled };
+  return { userId: null, requester: { ...requester, roles: rolesOf(roles) } };
 }
 
 /** A client that acts for itself, with the roles of its service account. */
@@ -80,20 +128,27 @@ export async function readClient(
   clientId: string,
   circumstances: Circumstances,
 ): Promise<Found | undefined> {
-  const [row] = await sql<{ enabled: boolean; roles: RolePairs }>`
-    select c.enabled, (
-      with recursive held (role_id) as (
-        select role_id from client_role where realm_id = c.realm_id and client = c.id
-        union
-        select rc.child_id from held h join role_composite rc on rc.realm_id = c.realm_id and rc.role_id = h.role_id
-      )
-      select coalesce(jsonb_agg(jsonb_build_array(o.client_id, r.name)), '[]')
-      from held h join role r on r.realm_id = c.realm_id and r.id = h.role_id
-        left join client o on o.realm_id = r.realm_id and o.id = r.client
-    ) as roles
-    from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
-  if (!row) return undefined;
-  const nobody = { username: null, names: new Set<string>(), groups: [], attributes: {} };
-  const requester = { ...circumstances, ...nobody, called: `the client ${clientId}`, enabled: row.enabled };
-  return { userId: null, requester: { ...requester, roles: rolesOf(row.roles) } };
+  const [row] = await sql<ClientRow>`
+    select ${clientColumns} from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
+  return row && clientOf(row, circumstances);
+}
+
+export interface Page {
+  after: string;
+  limit: number;
+}
+
+/** Clients in the order of their clientIds. */
+export async function readClients(
+  sql: Sql,
+  realm: string,
+  { after, limit }: Page,
+  circumstances: Omit<Circumstances, 'clientId'>,
+): Promise<{ key: string; found: Found }[]> {
+  const rows = await sql<ClientRow>`
+    select ${clientColumns} from client c where c.realm_id = ${realm} and c.client_id > ${after} order by c.client_id limit ${limit}`;
+  return rows.map((row) => ({
+    key: row.client_id,
+    found: clientOf(row, { ...circumstances, clientId: row.client_id }),
+  }));
 }

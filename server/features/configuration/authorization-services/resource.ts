@@ -12,8 +12,9 @@ import { faultsOf, type Services } from './rules.ts';
 const Shape = AuthorizationService.omit({ clientId: true });
 const Policies = AuthorizationService.shape.policies;
 
-/** All fields of an object, as they are stored and returned. */
-export const servicesOf = (fields: Fields): Services => Shape.parse(fields);
+/** All fields of an object, as they are stored and returned. A row of an earlier version lacks settings that were added later. */
+export const servicesOf = (fields: Fields): Services =>
+  Shape.parse({ ...fields, settings: { ...freshAuthorizationSettings, ...Object(fields.settings) } });
 
 export const freshServices = (): Services => ({
   settings: { ...freshAuthorizationSettings },

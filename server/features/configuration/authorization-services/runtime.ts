@@ -54,3 +54,37 @@ export async function readRuntime(
     ),
   };
 }
+
+/** A client's registered resources of a type, in the order of their ids. */
+export async function registeredOfType(
+  sql: Sql,
+  realm: string,
+  { client, type, after, limit }: { client: string; type: string; after: string; limit: number },
+): Promise<string[]> {
+  const rows = await sql<{ id: string }>`
+    select id from uma_resource
+    where realm_id = ${realm} and client = ${client} and type = ${type} and id > ${after}::uuid order by id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** What owners share of one resource with each of these users. */
+export async function sharesOf(
+  sql: Sql,
+  realm: string,
+  {
+    client,
+    resource,
+    users,
+    usernames,
+  }: { client: string; resource: string; users: readonly string[]; usernames: readonly string[] },
+): Promise<ReadonlyMap<string, Runtime['shared']>> {
+  const owner = { id: fragment`o.id`, username: fragment`o.username` };
+  const rows = await sql<{ user_id: string; owners: string[]; scopes: string[] }>`
+    select s.requester_id as user_id, o.username || ${namesOfUser(realm, owner, usernames)} as owners, s.scopes
+    from uma_share s join realm_user o on o.realm_id = s.realm_id and o.id = s.user_id and o.enabled
+    where s.realm_id = ${realm} and s.client = ${client} and s.resource = ${resource} and s.scopes <> '{}'
+      and s.requester_id = any(${users}::uuid[])`;
+  return new Map(
+    rows.map(({ user_id, owners, scopes }) => [user_id, new Map([[resource, { owners, scopes: new Set(scopes) }]])]),
+  );
+}

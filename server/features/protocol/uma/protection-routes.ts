@@ -1,21 +1,11 @@
 // Mounts the protection API (contract/uma.ts): JSON requests, OAuth's errors.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 import * as api from '../../../contract/uma.ts';
-import { acceptEmptyJson } from '../../../http/json-body.ts';
+import { acceptEmptyJson, jsonBodyOf } from '../../../http/json-body.ts';
 import { realmOf, sendJson } from '../../../http/oauth.ts';
-import { OAuthError } from '../../../http/oauth-error.ts';
 import { presentedBy } from '../../../http/presented-token.ts';
 import type { Protection } from './protection.ts';
 
-/** @throws OAuthError `invalid_request` naming the field */
-function bodyOf<S extends z.ZodType>({ body }: FastifyRequest, schema: S): z.output<S> {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const field = issue?.path.map(String).join('.') ?? '';
-  throw new OAuthError('invalid_request', `${field === '' ? 'The body' : field}: ${issue?.message ?? 'is invalid'}`);
-}
 const idOf = ({ params }: FastifyRequest): string => String(Reflect.get(Object(params), 'id'));
 const nameOf = ({ query }: FastifyRequest): string | undefined => {
   const { name } = Object(query);
@@ -45,7 +35,7 @@ export function protectionRoutes(
     ...api.registerResourceRoute,
     handler: async (request, reply) => {
       const { realm, server } = await entry(request);
-      const id = await protection.register(realm, server, bodyOf(request, api.ResourceDescription), request.ip);
+      const id = await protection.register(realm, server, jsonBodyOf(request, api.ResourceDescription), request.ip);
       void reply.code(201).header('location', `${baseUrl}/realms/${realm}/authz/protection/resource_set/${id}`);
       return sendJson(reply, registered(realm, id));
     },
@@ -62,7 +52,7 @@ export function protectionRoutes(
     handler: async (request, reply) => {
       const { realm, server } = await entry(request);
       const id = idOf(request);
-      await protection.update(realm, server, id, bodyOf(request, api.ResourceDescription), request.ip);
+      await protection.update(realm, server, id, jsonBodyOf(request, api.ResourceDescription), request.ip);
       return sendJson(reply, registered(realm, id));
     },
   });
@@ -78,7 +68,7 @@ export function protectionRoutes(
     ...api.requestPermissionRoute,
     handler: async (request, reply) => {
       const { realm, server } = await entry(request);
-      const ticket = await protection.ticket(realm, server, bodyOf(request, api.PermissionRequest), request.ip);
+      const ticket = await protection.ticket(realm, server, jsonBodyOf(request, api.PermissionRequest), request.ip);
       return sendJson(reply.code(201), JSON.stringify({ ticket }));
     },
   });

@@ -33,6 +33,7 @@ export function createUma(deps: UmaDeps) {
     grant: umaGrant({ ...deps, requesters, decisions, sharing }),
     sharing,
     protection,
+    decisions,
     shown: createShown({ ...deps, decisions }),
     drop: decisions.drop,
     async mount(http: FastifyInstance): Promise<void> {
