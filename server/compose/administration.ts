@@ -76,6 +76,7 @@ import { coverage, createUsers } from '../features/people/users/service.ts';
 import { logoutAgainRoutes } from '../features/protocol/logout/again.ts';
 import { createClientProvisioning } from '../features/protocol/registration/provisioning.ts';
 import { provisioningRoutes } from '../features/protocol/registration/routes.ts';
+import { streamAdminRoutes } from '../features/protocol/ssf/routes.ts';
 import { type HttpOptions, openHttp } from '../http/fastify.ts';
 import { onDemand, type Surface } from '../http/on-demand.ts';
 import { createResourceApi } from '../resource/api.ts';
@@ -183,6 +184,7 @@ function mountConfiguration(
   agentRoutes(admin, createAgents({ ...deps, api, of: agents }));
   providerTestRoutes(admin, { ...deps, of: resources.identityProviders });
   samlClientImportRoutes(admin, createSamlClientImport({ ...deps, api, of: samlClients }));
+  streamAdminRoutes(admin, deps.streams);
   deps.messaging.mount(admin);
   const services = createAuthorizationServices({ ...deps, api, clients, of: authorizationServices });
   authorizationServiceRoutes(admin, { ...deps, services });

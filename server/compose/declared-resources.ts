@@ -17,6 +17,8 @@ import { adminRolesResource } from '../features/operations/admin-access/resource
 import { agentsResource } from '../features/people/agents/resource.ts';
 import { groupsResource } from '../features/people/groups/resource.ts';
 import { userFederationResource } from '../features/people/user-federation/resource.ts';
+import { signalReceiversResource } from '../features/protocol/signal-receivers/resource.ts';
+import { signalTransmittersResource } from '../features/protocol/signal-transmitters/resource.ts';
 import { workloadIdentityResource } from '../features/protocol/workload-identity/resource.ts';
 import type { ResourceDeps } from '../resource/declared.ts';
 
@@ -39,6 +41,8 @@ export const declaredResources = (deps: ResourceDeps) => ({
   clientRoles: clientRolesResource(deps),
   samlClients: samlClientsResource(deps),
   scimTargets: scimTargetsResource(deps),
+  signalReceivers: signalReceiversResource(deps),
+  signalTransmitters: signalTransmittersResource(deps),
   userFederation: userFederationResource(deps),
   webhooks: webhooksResource(deps),
   workloadIdentity: workloadIdentityResource(deps),

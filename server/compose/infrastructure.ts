@@ -21,6 +21,7 @@ import { webhookConsumer } from '../features/configuration/webhooks/consumer.ts'
 import { DELIVERY_JOB, type DeliveryJob } from '../features/configuration/webhooks/delivery.ts';
 import { provisioningConsumer } from '../features/operations/scim/provision-jobs.ts';
 import { backChannelConsumer } from '../features/protocol/logout/back-channel.ts';
+import { signalConsumer, signalUseConsumer } from '../features/protocol/ssf/consumer.ts';
 import { createOutbound } from '../http/outbound.ts';
 import { createQueue } from '../jobs/queue.ts';
 import { createBulkhead } from '../schedule/bulkhead.ts';
@@ -62,7 +63,7 @@ export function createInfrastructure(given: AppOptions) {
   const outbox = createOutbox({
     now,
     newId,
-    consumers: [webhookConsumer, backChannelConsumer, provisioningConsumer],
+    consumers: [webhookConsumer, backChannelConsumer, provisioningConsumer, signalConsumer, signalUseConsumer],
     enqueue,
   });
   const transact = createTransact({

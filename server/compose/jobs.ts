@@ -13,6 +13,8 @@ import { dueTerms, hasTargets, provisioningTerms } from '../features/operations/
 import { agentReviews } from '../features/people/agents/reviews.ts';
 import { hasSyncs, scheduleTerms, syncTerms } from '../features/people/user-federation/sync-jobs.ts';
 import { backChannelJob } from '../features/protocol/logout/back-channel.ts';
+import { hasPolledTransmitters, pollDueTerms, pollTerms } from '../features/protocol/signal-transmitters/jobs.ts';
+import { pushTerms, sourcesTerms } from '../features/protocol/ssf/consumer.ts';
 import type { Uma } from '../features/protocol/uma/service.ts';
 import { janitor } from '../jobs/janitor.ts';
 import type { Job, Terms } from '../jobs/job.ts';
@@ -43,6 +45,10 @@ export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
     jobLater(scheduleTerms, () => hasSyncs(sql)),
     agentReviews({ ...start, send: async (...message) => (await rest()).send(...message) }),
     jobLater(metadataTerms, () => hasMetadataAddresses(sql)),
+    jobLater(sourcesTerms),
+    jobLater(pushTerms),
+    jobLater(pollTerms),
+    jobLater(pollDueTerms, () => hasPolledTransmitters(sql)),
     jobLater(removalTerms, () => hasRealmsToRemove(sql)),
     janitor({
       ...start,

@@ -21,8 +21,8 @@ export function createLater(start: Start, listener: Omit<HttpOptions, 'requests'
   const authentication = { ...people, ...createAuthentication(people) };
   const protocol = { ...authentication, ...createLaterProtocol(authentication) };
   const all = { ...protocol, ...createOperations(protocol) };
-  const { messaging, metadataRefresh, federation, scim, removal, holds } = all;
-  const jobs = [messaging.job, metadataRefresh, removal.job, ...federation.jobs, ...scim.jobs, holdJob(holds)];
+  const { messaging, metadataRefresh, federation, scim, removal, holds, signalJobs } = all;
+  const jobs = [messaging.job, metadataRefresh, removal.job, ...federation.jobs, ...scim.jobs, holdJob(holds), ...signalJobs];
 
   return {
     ...all,

@@ -18,6 +18,7 @@ import { deviceData } from '../features/people/devices/personal-data.ts';
 import { historyData } from '../features/people/gdpr/history.ts';
 import { federationData } from '../features/people/user-federation/personal-data.ts';
 import { profileData } from '../features/people/users/personal-data.ts';
+import { signalData } from '../features/protocol/ssf/personal-data.ts';
 import { umaData } from '../features/protocol/uma/personal-data.ts';
 
 export const personalData: readonly PersonalData[] = [
@@ -35,6 +36,7 @@ export const personalData: readonly PersonalData[] = [
   deviceData,
   provisioningData,
   umaData,
+  signalData,
   federationData,
   planData,
   holdData,

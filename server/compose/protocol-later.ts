@@ -29,6 +29,16 @@ import { createSingleLogout } from '../features/protocol/saml/logout.ts';
 import { samlMetadataRoutes, samlRoutes, singleLogoutRoutes } from '../features/protocol/saml/routes.ts';
 import { createSamlIdentityProvider } from '../features/protocol/saml/service.ts';
 import { createSamlClientViews } from '../features/protocol/saml/view.ts';
+import { pollJobs } from '../features/protocol/signal-transmitters/poll-job.ts';
+import { createReceiving } from '../features/protocol/signal-transmitters/receiving.ts';
+import { signalRoutes } from '../features/protocol/signal-transmitters/routes.ts';
+import { createSetVerification } from '../features/protocol/signal-transmitters/token.ts';
+import { pushJob } from '../features/protocol/ssf/push-job.ts';
+import { ssfMetadataRoutes, ssfRoutes } from '../features/protocol/ssf/routes.ts';
+import { createStreams } from '../features/protocol/ssf/service.ts';
+import { createSetSigner } from '../features/protocol/ssf/signing.ts';
+import { createStreamSubjects } from '../features/protocol/ssf/subjects.ts';
+import { tokensJob } from '../features/protocol/ssf/tokens-job.ts';
 import { createTokenEndpoint } from '../features/protocol/token/service.ts';
 import { createUma } from '../features/protocol/uma/service.ts';
 import { byExchange, workloadGrant } from '../features/protocol/workload-identity/exchange.ts';
@@ -43,6 +53,8 @@ const PUSHES_A_MINUTE = 120;
 /** The most user codes entered from one address in one realm, and in one session within ten minutes. */
 const CODES_A_MINUTE = 20;
 const CODES_OF_A_SESSION = 10;
+/** The most pushed security events from one address in one realm. */
+const SIGNALS_A_MINUTE = 600;
 
 export function createLaterProtocol(below: Authentication) {
   const { audited, clientAuthentication, clients, cors, dpop, exchanges, phases, refusals, workloads } = below;
@@ -50,6 +62,10 @@ export function createLaterProtocol(below: Authentication) {
   const uma = createUma(below);
   const access = createAccess({ ...below, decisions: uma.decisions });
   const searches = createSearches({ ...below, access });
+  const signing = createSetSigner(below);
+  const streams = createStreams({ ...below, signing });
+  const streamSubjects = createStreamSubjects({ ...below, streams });
+  const receiving = createReceiving({ ...below, verification: createSetVerification(below) });
   const exchange = workloadGrant(byExchange, { ...workloads, attempts: undefined });
   const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
   const delegationEndpoint = createTokenEndpoint({
@@ -89,6 +105,8 @@ export function createLaterProtocol(below: Authentication) {
     singleLogout,
     uma,
     sharing: uma.sharing,
+    streams,
+    signalJobs: [tokensJob(below), pushJob({ ...below, signing }), ...pollJobs({ ...below, receiving })],
 
     async mountLaterProtocol(http: FastifyInstance): Promise<void> {
       await http.register(async (app) => selfMade.mount(app));
@@ -98,6 +116,15 @@ export function createLaterProtocol(below: Authentication) {
         const byToken = uma.protection.caller;
         authzenRoutes(app, { access, searches, authentication: audited, byToken, baseUrl });
         authzenMetadataRoutes(app, { baseUrl });
+      });
+      await http.register(async (app) => {
+        guardProtocol(app, { realmExists, baseUrl });
+        ssfRoutes(app, { streams, subjects: streamSubjects });
+        ssfMetadataRoutes(app, { settings, baseUrl });
+      });
+      await http.register(async (app) => {
+        guardProtocol(app, { realmExists });
+        signalRoutes(app, { receiving, attempts: createRateLimit({ limit: SIGNALS_A_MINUTE, now }) });
       });
       await http.register(async (app) => {
         guardProtocol(app, { realmExists, baseUrl });

@@ -47,6 +47,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
   secretOf('provider_session', 'provider-session', 'id_token'),
   secretOf('provider_token', 'provider-token', 'access_token'),
+  secretOf('signal_stream', 'signal-stream', 'authorization_header'),
   ...Object.values<KindOf>(declaredKinds).flatMap(({ kind, table, entry }) =>
     entry.secrets.map((field) => secretOf(table, sealedAs(kind), separateWords(field, '_'))),
   ),

@@ -16,6 +16,8 @@ import { clientProtocolMappers } from './protocol-mappers.ts';
 import { clientRoles, roles } from './roles.ts';
 import { samlClients } from './saml-clients.ts';
 import { scimTargets } from './scim-targets.ts';
+import { signalReceivers } from './signal-receivers.ts';
+import { signalTransmitters } from './signal-transmitters.ts';
 import { userFederation } from './user-federation.ts';
 import { webhooks } from './webhooks.ts';
 import { workloadIdentity } from './workload-identity.ts';
@@ -39,6 +41,8 @@ export const declaredKinds = {
   clientRoles,
   samlClients,
   scimTargets,
+  signalReceivers,
+  signalTransmitters,
   userFederation,
   webhooks,
   workloadIdentity,

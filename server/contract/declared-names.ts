@@ -19,6 +19,8 @@ export const declaredNames = {
   clientRoles: { kind: 'clientRole', area: 'roles' },
   samlClients: { kind: 'samlClient' },
   scimTargets: { kind: 'scimTarget' },
+  signalReceivers: { kind: 'signalReceiver' },
+  signalTransmitters: { kind: 'signalTransmitter' },
   userFederation: { kind: 'directory' },
   webhooks: { kind: 'webhook' },
   workloadIdentity: { kind: 'workloadIdentity' },

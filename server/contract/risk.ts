@@ -13,6 +13,7 @@ const points = {
   'address-velocity': 30,
   'breached-password': 30,
   automation: 20,
+  'security-signal': 40,
 } as const;
 
 export type RiskReason = keyof typeof points;
@@ -30,6 +31,7 @@ const shape: Record<RiskReason, ReturnType<typeof weight>> = {
   'address-velocity': weight('Many other people’s sign-ins have failed from the same network in the last hour'),
   'breached-password': weight('The password is known from breaches; asked where `breachedPasswordCheck` is on'),
   automation: weight('The browser looks like a program'),
+  'security-signal': weight('A trusted transmitter of signals has raised the person’s risk in the last day'),
 };
 export const RiskWeights = z.strictObject(shape);
 export type RiskWeights = z.infer<typeof RiskWeights>;

@@ -19,7 +19,9 @@ export type EndCause =
   | 'administrator'
   | 'self'
   /** The user reported that a stranger signed in as them. */
-  | 'reported';
+  | 'reported'
+  /** A transmitter of Shared Signals that the realm trusts said so. */
+  | 'signal';
 
 export interface EndOfAccess {
   /** Ids of users of the realm, or a query of such ids. */
@@ -81,7 +83,7 @@ export async function endAccess(
       with them as (${them})
       delete from enrolment_link where (realm_id = ${realm} and user_id in (select * from them))
         or (made_by ->> 'realm' = ${realm} and made_by ->> 'id' in (select id::text from them them (id)))`;
-  if (ofPerson || cause === 'administrator' || cause === 'reported')
+  if (ofPerson || cause === 'administrator' || cause === 'reported' || cause === 'signal')
     await sql`
       delete from sign_in where realm_id = ${realm} and state #>> '{user,id}' in (select id::text from (${them}) them (id))`;
 

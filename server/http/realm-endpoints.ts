@@ -28,5 +28,6 @@ export function endpointsOf(baseUrl: string, realm: string) {
     samlLogout: `${base}/saml/idp/slo`,
     scim: `${base}/scim/v2`,
     access: `${base}/access/v1`,
+    signals: `${base}/ssf`,
   };
 }

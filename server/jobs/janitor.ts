@@ -86,6 +86,8 @@ const expiries: readonly Expiry[] = [
         offset (r.settings ->> 'mostAppliedPlans')::int
       ) p where r.settings ->> 'mostAppliedPlans' is not null)`,
   },
+  { table: fragment`signal_received`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`signal_risk`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR_MS)}` },
   { table: fragment`code_guess`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR_MS)}` },
   { table: fragment`realm_message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR_MS)}` },
@@ -95,6 +97,12 @@ const expiries: readonly Expiry[] = [
 const deliveries = (eventDays = 30): Expiry => ({
   table: fragment`webhook_delivery`,
   gone: (now) => fragment`created_at < ${before(now, Math.min(30, eventDays) * DAY_MS)}`,
+});
+
+/** Tokens of Shared Signals, delivered or not: a receiver that is away for a week starts anew. */
+const signals = (eventDays = 7): Expiry => ({
+  table: fragment`signal_set`,
+  gone: (now) => fragment`created_at < ${before(now, Math.min(7, eventDays) * DAY_MS)}`,
 });
 
 interface Ageing {
@@ -177,7 +185,7 @@ export async function sweep(
   progress: SweepProgress = {},
 ): Promise<number> {
   const doomed = [
-    ...[...expiries, deliveries(eventRetentionDays)].map(({ table, gone }) => ({
+    ...[...expiries, deliveries(eventRetentionDays), signals(eventRetentionDays)].map(({ table, gone }) => ({
       table,
       rows: fragment`select ctid from ${table} row where ${gone(now)} limit ${BATCH}`,
       batches: BATCHES,

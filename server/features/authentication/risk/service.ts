@@ -70,7 +70,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
   /** Whether the user has signed in with this browser before. */
   const knowsDevice = async (request: FastifyRequest, realm: string, userId: string): Promise<boolean> => {
     const device = deviceOf(request, realm);
-    return device !== null && ((await store.devices(sql, realm, userId, device))?.known ?? false);
+    return device !== null && ((await store.devices(sql, realm, userId, device, now()))?.known ?? false);
   };
   const madeBefore = (): Date => new Date(now().getTime() - NEW_ACCOUNT_MS);
   /**
@@ -83,11 +83,11 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     { deviceRemembering }: Pick<RealmSettingsDto, 'deviceRemembering'>,
     userId: string,
   ) {
-    const found = await store.devices(sql, realm, userId, deviceOf(request, realm));
-    if (!found) return { some: false, deviceKnown: false, deviceNew: false };
-    const { some, known, programs, madeAt } = found;
+    const found = await store.devices(sql, realm, userId, deviceOf(request, realm), now());
+    if (!found) return { some: false, deviceKnown: false, deviceNew: false, signalled: false };
+    const { some, known, programs, madeAt, signalled } = found;
     const cameBefore = some || (deviceRemembering !== 'ask' && (programs || madeAt < madeBefore()));
-    return { some, deviceKnown: known, deviceNew: cameBefore && !known };
+    return { some, deviceKnown: known, deviceNew: cameBefore && !known, signalled };
   }
   /** Scores a sign-in of the user under these circumstances. It reads the user's history and writes nothing. */
   async function assess(realm: string, policy: RealmSettingsDto, userId: string, given: Circumstances): Promise<Risk> {
@@ -124,7 +124,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     assess,
     /** Whether the user has browsers that a new one differs from. */
     hasKnownDevice: async (realm: string, userId: string): Promise<boolean> =>
-      (await store.devices(sql, realm, userId, null))?.some ?? false,
+      (await store.devices(sql, realm, userId, null, now()))?.some ?? false,
 
     /**
      * Scores a sign-in of a known user, unless the realm's risk policy is off.
@@ -139,12 +139,16 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       { device, signals, byPage }: { device: boolean; signals: readonly RiskReason[]; byPage: boolean },
     ): Promise<{ risk?: Risk; deviceKnown?: boolean; deviceNew?: boolean }> {
       if (!policy.riskPolicyEnabled && !device) return {};
-      const { some, deviceKnown, deviceNew } = await looked(request, realm, policy, userId);
+      const { some, deviceKnown, deviceNew, signalled } = await looked(request, realm, policy, userId);
       if (!policy.riskPolicyEnabled) return { deviceKnown, deviceNew };
       const risk = await assess(realm, policy, userId, {
         address: request.ip,
         where: locate(request),
-        signals: byPage && looksAutomated(request) ? [...signals, 'automation' as const] : signals,
+        signals: [
+          ...signals,
+          ...(byPage && looksAutomated(request) ? (['automation'] as const) : []),
+          ...(signalled ? (['security-signal'] as const) : []),
+        ],
         deviceKnown: some ? deviceKnown : undefined,
       });
       return { risk, deviceKnown, deviceNew };

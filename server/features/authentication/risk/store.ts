@@ -39,14 +39,15 @@ export const isKnownDevice = async (sql: Sql, realm: string, deviceHash: Buffer)
 
 /**
  * Whether the user has known browsers, whether this is one of them, whether the user has signed in with a program, and when
- * the account was created.
+ * the account was created; and whether a transmitter of signals has raised the user's risk.
  */
-export const devices = async (sql: Sql, realm: string, userId: string, deviceHash: Buffer | null) =>
+export const devices = async (sql: Sql, realm: string, userId: string, deviceHash: Buffer | null, now: Date) =>
   (
-    await sql<{ some: boolean; known: boolean; programs: boolean; madeAt: Date }>`
+    await sql<{ some: boolean; known: boolean; programs: boolean; madeAt: Date; signalled: boolean }>`
       select coalesce(bool_or(not d.program), false) as some,
         coalesce(bool_or(not d.program and d.device_hash = ${deviceHash}), false) as known,
-        coalesce(bool_or(d.program), false) as programs, u.created_at as "madeAt"
+        coalesce(bool_or(d.program), false) as programs, u.created_at as "madeAt",
+        exists (select from signal_risk s where s.realm_id = ${realm} and s.user_id = ${userId} and s.expires_at > ${now}) as signalled
       from realm_user u left join known_device d on d.realm_id = u.realm_id and d.user_id = u.id
       where u.realm_id = ${realm} and u.id = ${userId} group by u.created_at`
   )[0];

@@ -143,6 +143,8 @@ export function createFinish(deps: FinishDeps) {
     if (policy.lockoutEnabled) credentials.forgetFailures(tx.atLast, realm, state.user.id);
     // If the continuation runs in this transaction, no state is stored: a form that is sent again proves everything again.
     if (!held.stored && !next) storage.keepOverLast(tx.atLast, realm, held, endOf(plan, session));
+    // A session that goes on may have reached another level than before.
+    const goesOn = session.id !== plan.planned.session.id;
     tx.record({
       cause: causeOf(plan),
       type: 'LOGIN_SUCCESS',
@@ -153,6 +155,7 @@ export function createFinish(deps: FinishDeps) {
       data: {
         sessionId: session.id,
         levelOfAssurance: level,
+        ...(goesOn && { previousLevel: factors.levelOf(session.factors) }),
         methods: factors.amrOf(state.factors),
         ...(state.note !== undefined && { reason: state.note }),
         ...(state.risk ? { risk: state.risk } : {}),
