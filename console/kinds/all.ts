@@ -31,6 +31,8 @@ const places: Readonly<Record<string, Place>> = {
   webhooks: { group: 'Integrations', icon: 'webhook', order: 10 },
   scimTargets: { group: 'Integrations', icon: 'plug', order: 20 },
   workloadIdentity: { group: 'Integrations', icon: 'key', order: 30 },
+  signalReceivers: { group: 'Integrations', icon: 'events', order: 40 },
+  signalTransmitters: { group: 'Integrations', icon: 'events', order: 50 },
   authorizationServices: { group: 'Applications', icon: 'role', order: 60 },
   adminRoles: { group: 'Administration', icon: 'key', order: 10 },
 };

@@ -47,7 +47,7 @@ export const signalReceivers = kind({
     remove: 'Delete a receiver with its streams',
   },
   form: { lead: 'Clients that are told of security events: ended sessions, changed credentials, disabled accounts' },
-  example: { clientId: 'admin-cli', events: ['session-revoked', 'credential-change'] },
+  example: { clientId: 'deployer', events: ['session-revoked', 'credential-change'] },
   updateExample: {
     enabled: false,
     events: ['account-disabled'],

@@ -16,7 +16,7 @@ import {
   signIn,
   userOf,
 } from './steps.ts';
-import { get, post, type Wire, type WireAnswer } from './wire.ts';
+import { get, post, postJson, type Wire, type WireAnswer } from './wire.ts';
 
 export type FlowName =
   | 'get'
@@ -29,6 +29,7 @@ export type FlowName =
   | 'fapi2'
   | 'exchange'
   | 'decision'
+  | 'evaluation'
   | 'saml'
   | 'scim-create'
   | 'scim-find';
@@ -249,6 +250,18 @@ const decision: Flow = async (wire, index, { realm: options }) => {
   return { ready: () => request };
 };
 
+/** The same decision, asked by the resource server itself. */
+const evaluation: Flow = async (_wire, index, { realm: options }) => {
+  const { realm, secret, guarded } = options;
+  const asked = {
+    subject: { type: 'user', id: userOf(options, index) },
+    action: { name: guarded.action },
+    resource: { type: 'resource', id: guarded.resource },
+  };
+  const request = postJson(`/realms/${realm}/access/v1/evaluation`, asked, basic(guarded.clientId, secret));
+  return { ready: () => request };
+};
+
 /** What a service provider's library sends by Redirect: unsigned, each with an id of its own. */
 function signOnRequest({ realm, serviceProvider: { entityId, consumer } }: BenchRealm): string {
   const names = 'xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"';
@@ -332,6 +345,7 @@ export const flows: Record<FlowName, Flow> = {
   fapi2,
   exchange,
   decision,
+  evaluation,
   saml,
   'scim-create': scimCreate,
   'scim-find': scimFind,

@@ -17,8 +17,8 @@ export interface BenchRealm {
   bank: { clientId: string; kid: string; privateKey: string };
   /** A SAML service provider that the same people sign on to; it wants assertions signed, and nothing else. */
   serviceProvider: { entityId: string; consumer: string };
-  /** The resource server whose policies decide, and the resource. */
-  guarded: { clientId: string; resource: string };
+  /** The resource server whose policies decide, the resource, and its only scope. */
+  guarded: { clientId: string; resource: string; action: string };
   /** People, all with the same password. */
   users: string[];
   password: string;

@@ -55,7 +55,7 @@ const newRealm = (): BenchRealm => ({
     }).privateKey,
   },
   serviceProvider: { entityId: 'https://wiki.example.com/saml', consumer: 'https://wiki.example.com/saml/acs' },
-  guarded: { clientId: 'guarded', resource: 'album' },
+  guarded: { clientId: 'guarded', resource: 'album', action: 'use' },
   users: Array.from({ length: USERS }, (_, i) => `person-${i}`),
   password: 'seven quiet windows',
 });
@@ -71,12 +71,13 @@ function phcOf(password: string): string {
 const POLICIES = 1000;
 
 /** A thousand policies about one resource, of which the last permits it to all of the realm's people. */
-function policiesFor({ guarded: { clientId, resource } }: BenchRealm): object {
+function policiesFor({ guarded: { clientId, resource, action } }: BenchRealm): object {
   const names = Array.from({ length: POLICIES }, (_, n) => `tier-${n}`);
   const each = 100;
   return {
     clientId,
-    resources: [{ name: resource }],
+    scopes: [{ name: action }],
+    resources: [{ name: resource, scopes: [action] }],
     policies: names.map((name) => ({ name, type: 'attribute', config: { attribute: 'tier', values: [name] } })),
     permissions: Array.from({ length: POLICIES / each }, (_, n) => ({
       name: `part-${n}`,
@@ -84,7 +85,7 @@ function policiesFor({ guarded: { clientId, resource } }: BenchRealm): object {
       policies: names.slice(n * each, (n + 1) * each),
       decisionStrategy: 'affirmative',
     })),
-    settings: { decisionStrategy: 'affirmative' },
+    settings: { decisionStrategy: 'affirmative', accessApi: 'decisions' },
   };
 }
 

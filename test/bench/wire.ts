@@ -93,6 +93,11 @@ const lines = (headers: Headers): string =>
 export const get = (path: string, headers: Headers = {}): string =>
   `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${lines(headers)}\r\n`;
 
+export function postJson(path: string, value: object, headers: Headers = {}): string {
+  const body = JSON.stringify(value);
+  return `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${lines(headers)}\r\n${body}`;
+}
+
 export function post(path: string, form: Readonly<Record<string, string>>, headers: Headers = {}): string {
   const body = Object.entries(form)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

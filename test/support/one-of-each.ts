@@ -22,6 +22,7 @@ import { createInitialAccessToken } from '../../server/contract/provisioning.ts'
 import { createRealm } from '../../server/contract/realms.ts';
 import { createClientRole, createRole } from '../../server/contract/roles.ts';
 import type { Route } from '../../server/contract/route.ts';
+import { createSignalReceiver } from '../../server/contract/signal-receivers.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { createUser, listCredentials } from '../../server/contract/users.ts';
 import { createWebhook } from '../../server/contract/webhooks.ts';
@@ -120,6 +121,9 @@ export async function oneOfEach(server: TestServer, realm: string): Promise<Ids>
   const issuer = 'https://issuer.example.test';
   const identity = { name: 'ci', issuer, subject: 'ci', audience: 'here', clientId: 'app' };
   ids['workload-identity'] = { id: await idOf(admin.call(createWorkloadIdentity, { params, body: identity })) };
+  const hears = { clientId: 'app', events: ['session-revoked' as const] };
+  const receiver = await idOf(admin.call(createSignalReceiver, { params, body: hears }));
+  ids['signal-receivers'] = { id: receiver };
   await admin.call(putMessagingProvider, { params, body: putMessagingProvider.example! });
   const template = { ...putMessageTemplate.example!, locale: 'pt' };
   await admin.call(putMessageTemplate, { params, body: template });
@@ -148,6 +152,11 @@ export async function oneOfEach(server: TestServer, realm: string): Promise<Ids>
     insert into directory_sync (realm_id, id, directory_id, kind, state, created_at)
     select realm_id, ${sync}, id, 'full', 'done', now() from directory where realm_id = ${realm}`;
   ids['user-federation'] = { alias: String(ids['user-federation']?.alias), syncId: sync };
+  const stream = newId();
+  await sql`
+    insert into signal_stream (realm_id, id, receiver, method, pushed, format, created_at)
+    values (${realm}, ${stream}, ${receiver}, 'urn:ietf:rfc:8936', false, 'iss_sub', now())`;
+  ids['signal-receivers'] = { id: receiver, streamId: stream };
   await sql`
     insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, status, created_at)
     values (${realm}, ${delivery}, ${webhook}, ${newId()}, 'ROLE_CREATED', '{}', 'dead', now())`;

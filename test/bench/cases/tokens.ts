@@ -143,6 +143,12 @@ export const tokenCases: Case[] = [
     run: (bench) => run(bench, { flow: 'decision', cores: 1, warmRequests: WARM_REQUESTS / 16 }),
   },
   {
+    name: 'authzen',
+    title: 'AuthZEN evaluations over 1,000 policies, of people / signing limit (nothing is signed)',
+    goal: { atLeast: 0.1 },
+    run: (bench) => run(bench, { flow: 'evaluation', cores: 1, warmRequests: WARM_REQUESTS / 16 }),
+  },
+  {
     name: 'saml',
     title: 'SAML sign-ons in a session, each request once, assertions signed, durable / signing limit',
     goal: { atLeast: 0.15 },

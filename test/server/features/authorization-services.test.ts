@@ -56,7 +56,7 @@ describe('the authorization services of a client', () => {
   test('are those of a fresh one where nobody has said anything, and it is in no list', async () => {
     expect(await whole()).toEqual({
       clientId,
-      settings: { enforcement: 'enforcing', decisionStrategy: 'unanimous', remoteResources: false },
+      settings: { enforcement: 'enforcing', decisionStrategy: 'unanimous', remoteResources: false, accessApi: 'off' },
       resources: [],
       scopes: [],
       policies: [],
@@ -99,7 +99,7 @@ describe('the authorization services of a client', () => {
     await admin.call(api.putAuthorizationSettings, { params, body: { decisionStrategy: 'affirmative' } });
     await admin.call(api.putAuthorizationResource, { params: named('albums'), body: { type: 'album' } });
     const { body } = await admin.call(api.putAuthorizationSettings, { params, body: { remoteResources: true } });
-    expect(body).toEqual({ enforcement: 'enforcing', decisionStrategy: 'affirmative', remoteResources: true });
+    expect(body).toEqual({ enforcement: 'enforcing', decisionStrategy: 'affirmative', remoteResources: true, accessApi: 'off' });
     const events = async () => (await admin.call(listEvents, { params: { realm }, query: { clientId } })).body ?? [];
     const before = await events();
     await admin.call(api.putAuthorizationResource, { params: named('albums'), body: { type: 'album' } });

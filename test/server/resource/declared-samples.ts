@@ -179,6 +179,9 @@ const own: Readonly<Record<string, Own>> = {
     },
     whole: { requireSignedRequests: true, encryptAssertions: true },
   },
+  // its natural key is a client's
+  signalReceivers: { keyOf: () => 'guarded' },
+  signalTransmitters: { needed: { pollUrl: 'https://signals.example.com/poll' } },
   webhooks: { needed: { enabled: true } },
   workloadIdentity: { needed: { clientId: 'app' }, fields: { clientId: 'jobs' } },
 };

@@ -87,7 +87,7 @@ export function pollJobs({ sql, outbound, receiving, enqueue, warn }: PollJobDep
       ...pollDueTerms,
       async run() {
         const all = await store.polledTransmitters(sql);
-        await enqueue(sql, POLL_JOB, all);
+        if (all.length > 0) await enqueue(sql, POLL_JOB, all);
       },
     }),
   ];

@@ -255,7 +255,8 @@ export function createStreams(deps: StreamsDeps) {
         if (status === 'disabled') await store.dropWaiting(tx.sql, realm, before.id);
         if (status === 'enabled' && before.status !== 'enabled' && before.pushed) {
           const waiting = await store.waitingPushes(tx.sql, realm, before.id);
-          await enqueue(tx.sql, PUSH_JOB, waiting.map((set) => ({ realm, streamId: before.id, ...set })));
+          if (waiting.length > 0)
+            await enqueue(tx.sql, PUSH_JOB, waiting.map((set) => ({ realm, streamId: before.id, ...set })));
         }
         if (status !== before.status && status !== 'disabled')
           await tell(tx, receiver, { ...before, status }, {

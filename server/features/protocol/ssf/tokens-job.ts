@@ -175,7 +175,8 @@ export function tokensJob(deps: TokensJobDeps): Job {
         const done = sources.filter((source) => !(isMore && source === imported));
         await reading.deleteSources(tx.sql, realm, done.map(({ id }) => id));
         const pushed = sets.filter(({ stream }) => stream.pushed && stream.status === 'enabled');
-        await enqueue(tx.sql, PUSH_JOB, pushed.map(({ id, stream_id: streamId }) => ({ realm, streamId, id })));
+        if (pushed.length > 0)
+          await enqueue(tx.sql, PUSH_JOB, pushed.map(({ id, stream_id: streamId }) => ({ realm, streamId, id })));
         for (const [userId, about] of Map.groupBy(sets, ({ user_id }) => user_id))
           tx.record({
             type: 'SIGNALS_SENT',
