@@ -107,7 +107,7 @@ const failures = {
 const base = {
   tags: [tag],
   params: InRealm,
-  security: [{ protectionToken: [] }],
+  security: [{ protectionToken: [] }, { clientSecret: [] }],
   consumes: ['application/json'],
 };
 const config = servedTo('resource-server');

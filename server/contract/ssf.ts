@@ -108,7 +108,7 @@ const failures = {
   429: OAuthErrorBody.describe('`slow_down`'),
   default: OAuthErrorBody.describe('`server_error` (500), `temporarily_unavailable` (503)'),
 };
-const base = { tags: [tag], params: InRealm, security: [{ protectionToken: [] }] };
+const base = { tags: [tag], params: InRealm, security: [{ signalsToken: [] }] };
 const json = { ...base, consumes: ['application/json'] };
 const config = servedTo('resource-server');
 const OfStream = z.object({ stream_id: z.string().optional() });

@@ -59,6 +59,12 @@ export const securitySchemes = {
     scheme: 'bearer',
     description: 'An access token of the realm with the scope uma_protection: a client’s own, or a person’s',
   },
+  signalsToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'An access token of the realm for a client that is a signal receiver, with the scope ssf.manage, or ssf.read for reading',
+  },
   deviceProof: {
     type: 'apiKey',
     in: 'header',

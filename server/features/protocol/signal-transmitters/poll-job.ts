@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Sql } from '../../../db/sql.ts';
 import type { Outbound } from '../../../http/outbound.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
 import { type Job, job } from '../../../jobs/job.ts';
 import type { Enqueue } from '../../../jobs/retries.ts';
@@ -76,8 +77,9 @@ export function pollJobs({ sql, outbound, receiving, enqueue, warn }: PollJobDep
         try {
           await drain(realm, transmitter, signal);
         } catch (error) {
-          const isTheirs = error instanceof OutboundError || error instanceof SyntaxError || error instanceof z.ZodError;
-          if (!isTheirs && !(error instanceof Error && /^answered \d+$/.test(error.message))) throw error;
+          const theirs = [OutboundError, OAuthError, SyntaxError, z.ZodError];
+          const isTheirs = theirs.some((kind) => error instanceof kind);
+          if (!(error instanceof Error && (isTheirs || /^answered \d+$/.test(error.message)))) throw error;
           // The next look tries again; nothing was acknowledged that didn't count.
           warn(`the signal transmitter ${transmitter.name} of the realm ${realm} could not be asked: ${error.message}`);
         }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { DAY_SECONDS } from '../../../contract/durations.ts';
 import { signalOfUri, type Signal, STREAM_UPDATED, VERIFICATION } from '../../../contract/signals.ts';
 import type { Outbound } from '../../../http/outbound.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
 import { createRemoteDocuments } from '../../../http/remote-documents.ts';
 
 /** The reasons by which a receiver refuses a token: RFC 8935 §2.4. */
@@ -90,9 +91,9 @@ export function createSetVerification({ outbound, now }: { outbound: Pick<Outbou
       if (path === '') throw error;
       return documents.get(`${origin}${path}${name}`);
     });
-    const metadata = Metadata.parse(found);
+    const metadata = Metadata.safeParse(found).data;
     // Otherwise any host could speak for any issuer.
-    if (metadata.issuer !== issuer) throw new Error(`${issuer} calls itself ${metadata.issuer}`);
+    if (metadata?.issuer !== issuer) throw new SetRefusal('invalid_key', 'The issuer’s document does not name its keys');
     return metadata.jwks_uri;
   }
 
@@ -114,7 +115,7 @@ export function createSetVerification({ outbound, now }: { outbound: Pick<Outbou
   }
 
   return {
-    /** @throws SetRefusal */
+    /** @throws SetRefusal, or OAuthError `temporarily_unavailable` */
     async verify(jwt: string, source: Source): Promise<VerifiedSet> {
       const invalid = (why: string) => new SetRefusal('invalid_request', why);
       if (jwt.length > MOST_BYTES) throw invalid('The token is too long');
@@ -133,7 +134,11 @@ export function createSetVerification({ outbound, now }: { outbound: Pick<Outbou
       const { iss, aud, iat, jti, sub_id, events } = claims.data;
       if (iss !== source.issuer) throw new SetRefusal('invalid_issuer', 'The issuer is not the one expected here');
       if (!aud.includes(source.audience)) throw new SetRefusal('invalid_audience', 'The token is not for this receiver');
-      const signed = await isSigned(jwt, source).catch(() => false);
+      const signed = await isSigned(jwt, source).catch((error: unknown) => {
+        if (error instanceof SetRefusal) throw error;
+        // The transmitter sends the token again, when the keys may be had.
+        throw new OAuthError('temporarily_unavailable', 'The issuer’s keys can’t be fetched now', { cause: error });
+      });
       if (!signed) throw new SetRefusal('invalid_key', 'No key of the issuer made the signature');
       const at = now().getTime() / 1000;
       if (iat > at + SKEW_SECONDS) throw invalid('The token was issued in the future');

@@ -31,6 +31,9 @@ const MOST_STREAMS = 10;
 const MOST_POLLED = 100;
 const SEEDING_MS = 300_000;
 
+/** The receiver's part of a stream. */
+type Supplied = Pick<StreamChange, 'delivery' | 'events_requested' | 'format' | 'description'>;
+
 export interface StreamsDeps {
   sql: Sql;
   realmSql: RealmSql;
@@ -95,7 +98,7 @@ export function createStreams(deps: StreamsDeps) {
   function changed(
     { realm, row }: Receiver,
     id: string,
-    { delivery, events_requested, format, description }: Partial<StreamInput>,
+    { delivery, events_requested, format, description }: Supplied,
     before?: store.StreamRow,
   ): store.SavedStream {
     const [usual] = row.formats.toSorted((a, b) => Number(b === 'iss_sub') - Number(a === 'iss_sub'));
