@@ -15,6 +15,7 @@ import {
 } from '../server/contract/provisioning.ts';
 import { createScimToken, deleteScimToken, listScimTokens } from '../server/contract/scim-tokens.ts';
 import { endSession, listSessions } from '../server/contract/sessions.ts';
+import { listSignalStreams } from '../server/contract/signal-receivers.ts';
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../server/contract/users.ts';
 import { listAllDeliveries, listDeliveries } from '../server/contract/webhooks.ts';
 import { list, party, text, time, yes } from './cells.ts';
@@ -128,6 +129,30 @@ const deliveries = kind({
     { head: 'LAST TRY', cell: (d) => time(d.lastAttemptAt), wide: true },
     { head: 'WEBHOOK ID', cell: (d) => d.webhookId, wide: true },
     { head: 'ID', cell: (d) => d.id, wide: true },
+  ],
+});
+
+const signalStreams = kind({
+  plural: 'signal-streams',
+  singular: 'signal-stream',
+  help: 'the streams of a signal receiver, with what waits and what failed',
+  inRealm: true,
+  of: 'signal-receiver',
+  many: true,
+  parent: idIn('signalReceivers'),
+  routes: { list: listSignalStreams },
+  nameOf: ({ id }) => id,
+  columns: [
+    { head: 'STREAM', cell: (s) => s.id },
+    { head: 'WAY', cell: (s) => s.method },
+    { head: 'STATUS', cell: (s) => s.status },
+    { head: 'EVENTS', cell: (s) => list(s.events) },
+    { head: 'WAITING', cell: (s) => String(s.waiting) },
+    { head: 'FAILED', cell: (s) => String(s.failed) },
+    { head: 'DELIVERED', cell: (s) => time(s.lastDeliveredAt) },
+    { head: 'ERROR', cell: (s) => text(s.lastError) },
+    { head: 'FORMAT', cell: (s) => s.format, wide: true },
+    { head: 'ADDRESS', cell: (s) => text(s.endpointUrl), wide: true },
   ],
 });
 
@@ -269,6 +294,7 @@ export const runTimeKinds: readonly Kind[] = [
   sessions,
   events,
   deliveries,
+  signalStreams,
   messages,
   pushTokens,
   scimTokens,

@@ -187,7 +187,7 @@ describe('an object', () => {
 
   test('of every kind that the API lets be written can be written here, from the same declarations', () => {
     const readOnly = kinds.filter(({ routes: { create, put, remove } }) => !create && !put && !remove);
-    const found = ['deliveries', 'events', 'expiring', 'managers', 'messages', 'unused-clients'];
+    const found = ['deliveries', 'events', 'expiring', 'managers', 'messages', 'signal-streams', 'unused-clients'];
     expect(readOnly.map(({ plural }) => plural).sort()).toEqual(found);
     for (const { create, put } of kinds.map(({ routes }) => routes))
       for (const route of [create, put]) if (route) expect(fieldsOf(route)?.size ?? 1).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 // Owns: a realm with receivers of Shared Signals and people, and what the receivers ask of the transmitter.
 // Does not own: signing in (relying-party.ts), a receiver's own server (receiver.ts).
 // Implements: tests of Shared Signals.
-import { createLocalJWKSet, jwtVerify } from 'jose';
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import type { SignalReceiver } from '../../server/contract/signal-receivers.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { createUser } from '../../server/contract/users.ts';
@@ -126,7 +126,7 @@ export function createReceiverOf(server: TestServer, token: string, realm = REAL
 
 /** Verifies a token as a receiver does: by the realm's keys, of the type of security events. */
 export async function verified(server: TestServer, jwt: string, realm = REALM): Promise<SetClaims> {
-  const jwks = await (await fetch(`${server.baseUrl}/realms/${realm}/oauth2/jwks`)).json();
+  const jwks = (await (await fetch(`${server.baseUrl}/realms/${realm}/oauth2/jwks`)).json()) as JSONWebKeySet;
   const { payload } = await jwtVerify(jwt, createLocalJWKSet(jwks), { typ: 'secevent+jwt' });
   return payload as unknown as SetClaims;
 }

@@ -58,6 +58,8 @@ interface Plan extends Ending {
 interface Established {
   session: Pick<SsoSession, 'id' | 'realm' | 'rememberMe' | 'expiresAt'>;
   token: string;
+  /** The level of a session that goes on, before this sign-in. */
+  previousLevel?: number;
 }
 interface Ended extends Established {
   /** The value of the device cookie, if the device is remembered. */
@@ -113,7 +115,7 @@ export function createFinish(deps: FinishDeps) {
         findings: session.findings ?? before.findings,
         proven: planned.proven,
       });
-      if (token !== undefined) return { session: before, token };
+      if (token !== undefined) return { session: before, token, previousLevel: factors.levelOf(before.factors) };
     }
     if (before) {
       await storage.detach(tx, realm, held);
@@ -133,7 +135,7 @@ export function createFinish(deps: FinishDeps) {
     );
 
   /** Writes that read nothing. */
-  function conclude(tx: Writes, plan: Plan, { session, token }: Established): Ended {
+  function conclude(tx: Writes, plan: Plan, { session, token, previousLevel }: Established): Ended {
     const { request, realm, policy, held, state, level, by, next } = plan;
     const device = risk.succeeded(tx.atLast, request, realm, policy, {
       userId: state.user.id,
@@ -143,8 +145,6 @@ export function createFinish(deps: FinishDeps) {
     if (policy.lockoutEnabled) credentials.forgetFailures(tx.atLast, realm, state.user.id);
     // If the continuation runs in this transaction, no state is stored: a form that is sent again proves everything again.
     if (!held.stored && !next) storage.keepOverLast(tx.atLast, realm, held, endOf(plan, session));
-    // A session that goes on may have reached another level than before.
-    const goesOn = session.id !== plan.planned.session.id;
     tx.record({
       cause: causeOf(plan),
       type: 'LOGIN_SUCCESS',
@@ -155,7 +155,7 @@ export function createFinish(deps: FinishDeps) {
       data: {
         sessionId: session.id,
         levelOfAssurance: level,
-        ...(goesOn && { previousLevel: factors.levelOf(session.factors) }),
+        ...(previousLevel !== undefined && { previousLevel }),
         methods: factors.amrOf(state.factors),
         ...(state.note !== undefined && { reason: state.note }),
         ...(state.risk ? { risk: state.risk } : {}),

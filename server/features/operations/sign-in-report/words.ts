@@ -53,6 +53,7 @@ export const findingWords: Record<RiskReason, string> = {
   'address-velocity': 'Sign-ins of many other users had failed from the same network',
   'breached-password': 'The password is known from a data breach',
   automation: 'The browser looked like a program',
+  'security-signal': 'A trusted transmitter of signals had raised the risk of the user',
 };
 
 const actions: Record<RequiredAction, string> = {
