@@ -150,7 +150,7 @@ describe('an event', () => {
   });
 
   test('raises the risk of the next sign-ins for a day', async () => {
-    const body = { riskPolicyEnabled: true };
+    const body = { riskPolicyEnabled: true, riskWeights: { 'security-signal': 5 } };
     await server.admin.call(putSettings, { params, body });
     expect((await push(await set({ events: { [risc('credential-compromise')]: { credential_type: 'password' } } }))).status).toBe(202);
     await useClient(server, 'ana', 'rp');

@@ -64,7 +64,8 @@ export function changesOf(
     source: source.id,
     payload,
   });
-  if (!after) return [note('account-purged')];
+  // The events of an erasure name a pseudonym, of which nothing is known.
+  if (!after) return before || source.type === 'USER_DELETED' ? [note('account-purged')] : [];
   if (!before) return [];
   const notes: Note[] = [];
   if (before.enabled !== after.enabled) notes.push(note(after.enabled ? 'account-enabled' : 'account-disabled'));

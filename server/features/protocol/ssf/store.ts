@@ -143,6 +143,11 @@ export const waitingSets = (sql: Sql, realm: string, streamId: string, limit: nu
   select id, claims from signal_set
   where realm_id = ${realm} and stream_id = ${streamId} and status = 'pending' order by id limit ${limit}`;
 
+/** Once told, nothing is left of a deleted user. */
+const forgotten = fragment`
+  claims = case when event = 'account-purged' then '{}' else claims end,
+  user_id = case when event = 'account-purged' then null else user_id end`;
+
 /** Tokens that a receiver acknowledges, or can't use. */
 export const settleSets = (
   sql: Sql,
@@ -151,7 +156,7 @@ export const settleSets = (
   { acknowledged, refused, at }: { acknowledged: readonly string[]; refused: Readonly<Record<string, string>>; at: Date },
 ) => sql`
   update signal_set set status = case when id = any(${acknowledged}::uuid[]) then 'delivered' else 'dead' end,
-    error = ${jsonText(refused)}::jsonb ->> id::text, attempts = attempts + 1, last_attempt_at = ${at}
+    error = ${jsonText(refused)}::jsonb ->> id::text, attempts = attempts + 1, last_attempt_at = ${at}, ${forgotten}
   where realm_id = ${realm} and stream_id = ${streamId} and status = 'pending'
     and id = any(${[...acknowledged, ...Object.keys(refused)]}::uuid[])`;
 
@@ -181,7 +186,7 @@ export interface Outcome {
 /** A try that ends late never overwrites the result of a later one. */
 export const recordOutcome = (sql: Sql, realm: string, id: string, o: Outcome) => sql`
   update signal_set set status = ${o.status}, attempts = ${o.attempt}, response_status = ${o.responseStatus}, error = ${o.error},
-    last_attempt_at = ${o.at}
+    last_attempt_at = ${o.at}, ${o.status === 'pending' ? fragment`claims = claims` : forgotten}
   where realm_id = ${realm} and id = ${id} and attempts < ${o.attempt}`;
 /** The tokens that wait in a stream, each with the number of its next try. */
 export const waitingPushes = (sql: Sql, realm: string, streamId: string) => sql<{ id: string; attempt: number }>`

@@ -128,10 +128,10 @@ export function tokensJob(deps: TokensJobDeps): Job {
     return sets;
   }
 
-  /** The users whom the sources are about: by name, or after an import all who differ. */
+  /** The users whom the sources are about: by id, and after an import or an erasure, which name none, all who differ. */
   async function usersOf(tx: Tx, realm: string, sources: readonly Source[]) {
     const named = sources.flatMap(({ subject }) => (subject?.type === 'user' && subject.id !== null ? [subject.id] : []));
-    const imported = sources.find(({ type }) => type === 'USERS_IMPORTED');
+    const imported = sources.find(({ type }) => type === 'USERS_IMPORTED' || type === 'USER_ERASED');
     const changed = imported ? await reading.changedPeople(tx.sql, realm, MOST_CHANGED) : [];
     return { ids: [...new Set([...named, ...changed])], imported, isMore: changed.length === MOST_CHANGED };
   }
@@ -182,7 +182,8 @@ export function tokensJob(deps: TokensJobDeps): Job {
             type: 'SIGNALS_SENT',
             realm,
             by: bySystem,
-            subject: { type: 'user', id: userId, name: null },
+            // An erased user is in no event any more.
+            subject: people.get(userId ?? '')?.after ? { type: 'user', id: userId, name: null } : null,
             data: {
               events: [...new Set(about.map(({ event }) => event))],
               receivers: [...new Set(about.map(({ stream }) => stream.client_id))],
