@@ -203,6 +203,15 @@ describe('a poll', () => {
     await other.call('DELETE', `streams?stream_id=${id}`);
   });
 
+  test('waits for a token unless the receiver wants the answer at once', async () => {
+    const id = await other.create();
+    const waiting = other.poll(id, { returnImmediately: false });
+    now += 61_000;
+    await other.call('POST', 'verification', { stream_id: id, state: 'awaited' });
+    expect(Object.keys((await waiting).sets)).toHaveLength(1);
+    await other.call('DELETE', `streams?stream_id=${id}`);
+  });
+
   test('gets nothing while the stream is paused, and everything after it', async () => {
     const id = await other.create();
     const status = async (wanted: string) => (await other.call('POST', 'status', { stream_id: id, status: wanted })).body;

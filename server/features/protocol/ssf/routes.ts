@@ -70,7 +70,12 @@ export function ssfRoutes(
     204,
   );
   serve(api.pollRoute, (by, request) =>
-    streams.poll(by, String(Reflect.get(Object(request.params), 'id')), jsonBodyOf(request, api.PollInput)),
+    streams.poll(
+      by,
+      String(Reflect.get(Object(request.params), 'id')),
+      jsonBodyOf(request, api.PollInput),
+      () => request.raw.socket.destroyed,
+    ),
   );
 }
 

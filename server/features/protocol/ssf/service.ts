@@ -2,6 +2,7 @@
 // Does not own: which clients may (features/protocol/signal-receivers), making and pushing tokens (tokens-job.ts, push-job.ts), whom a
 // stream is about (subjects.ts).
 // Implements: SSF 1.0 §8.1; RFC 8936; decisions "Shared Signals".
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { SignalStream } from '../../../contract/signal-receivers.ts';
@@ -30,6 +31,10 @@ import * as store from './store.ts';
 const MOST_STREAMS = 10;
 const MOST_POLLED = 100;
 const SEEDING_MS = 300_000;
+/** How long a poll waits for a token, how often it looks, and how many wait in this process. */
+const WAIT_MS = 10_000;
+const LOOK_MS = 1_000;
+const MOST_WAITING = 50;
 
 /** The receiver's part of a stream. */
 type Supplied = Pick<StreamChange, 'delivery' | 'events_requested' | 'format' | 'description'>;
@@ -61,6 +66,9 @@ const notFound = () => new OAuthError('not_found', 'There is no such stream');
 
 export function createStreams(deps: StreamsDeps) {
   const { sql, realmSql, transact, seal, tokens, settings, clients, signing, enqueue, baseUrl, now, newId } = deps;
+
+  /** The number of polls that wait. */
+  let pollers = 0;
 
   const happened = (
     type: 'SIGNAL_STREAM_CREATED' | 'SIGNAL_STREAM_UPDATED' | 'SIGNAL_STREAM_DELETED',
@@ -286,8 +294,16 @@ export function createStreams(deps: StreamsDeps) {
         { bookkeeping: true },
       ),
 
-    /** The waiting tokens of a poll stream. Those that are not acknowledged come again. */
-    async poll(receiver: Receiver, id: string, { maxEvents = MOST_POLLED, ack = [], setErrs = {} }: PollInput) {
+    /**
+     * The waiting tokens of a poll stream. Those that are not acknowledged come again. Unless the receiver wants the answer at once, it
+     * waits a while for a token (RFC 8936 §2.4). @param isGone whether the receiver has given up
+     */
+    async poll(
+      receiver: Receiver,
+      id: string,
+      { maxEvents = MOST_POLLED, returnImmediately = false, ack = [], setErrs = {} }: PollInput,
+      isGone: () => boolean,
+    ) {
       const { realm, client } = receiver;
       const stream = await mustFind(sql, receiver, id);
       if (stream.pushed) throw new OAuthError('invalid_request', 'The tokens of this stream are pushed');
@@ -300,8 +316,20 @@ export function createStreams(deps: StreamsDeps) {
       if (acknowledged.length + Object.keys(refused).length > 0)
         await store.settleSets(realmSql(realm), realm, stream.id, { acknowledged, refused, at: now() });
       const limit = Math.min(maxEvents, MOST_POLLED);
-      const waiting =
-        stream.status === 'enabled' ? await store.waitingSets(sql, realm, stream.id, limit + 1) : [];
+      const look = async () =>
+        stream.status === 'enabled' ? store.waitingSets(sql, realm, stream.id, limit + 1) : [];
+      let waiting = await look();
+      if (waiting.length === 0 && limit > 0 && !returnImmediately && pollers < MOST_WAITING) {
+        pollers += 1;
+        try {
+          for (let waited = 0; waiting.length === 0 && waited < WAIT_MS && !isGone(); waited += LOOK_MS) {
+            await sleep(LOOK_MS, undefined, { ref: false });
+            waiting = await look();
+          }
+        } finally {
+          pollers -= 1;
+        }
+      }
       const sets = await Promise.all(
         waiting.slice(0, limit).map(async (set) => [set.id, await signing.sign(realm, client, set.claims)] as const),
       );
