@@ -45,7 +45,7 @@ export const clientIn = ({ context }: { context?: Properties | undefined }): str
   return typeof named === 'string' ? named : null;
 };
 
-/** What a single request has of an entity replaces the common one, save for the fields by which it is found. */
+/** An entity of a single request replaces the common one, save for the fields by which it is found. */
 function merged(own: unknown, common: Properties | undefined, identifying: readonly string[]): unknown {
   if (own === undefined) return common;
   if (typeof own !== 'object' || own === null || Array.isArray(own)) return own;

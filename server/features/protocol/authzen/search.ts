@@ -1,4 +1,4 @@
-// Owns: the searches of the Authorization API: who may, with what, and which actions, page by page.
+// Owns: the searches of the Authorization API for subjects, resources and actions, page by page.
 // Does not own: single decisions (service.ts), the rules (features/configuration/authorization-services).
 // Implements: Authorization API 1.0 §8; decisions "AuthZEN".
 import { z } from 'zod';

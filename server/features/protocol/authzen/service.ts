@@ -31,7 +31,7 @@ export interface AccessDeps {
   now: () => Date;
 }
 
-/** What is known of a subject, and of the resources that the request names. */
+/** A subject, and the resources that the request names, as they are stored. */
 export interface Ready {
   model: Model;
   found: Found | undefined;

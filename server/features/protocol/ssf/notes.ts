@@ -1,4 +1,4 @@
-// What an event means to receivers of Shared Signals: pure. The job (tokens-job.ts) reads the state of the user and makes the tokens.
+// The meaning of an event for receivers of Shared Signals: pure. The job (tokens-job.ts) reads the state of the user and makes the tokens.
 // CAEP 1.0 §3, RISC 1.0 §2.
 import { z } from 'zod';
 import type { Signal } from '../../../contract/signals.ts';
@@ -35,7 +35,7 @@ export interface Note {
   fields?: readonly string[];
 }
 
-/** Who caused the event. CAEP 1.0 §2: admin, user, policy or system. */
+/** The cause of the event. CAEP 1.0 §2: admin, user, policy or system. */
 function initiator({ actor, subject }: Source): string {
   if (!actor || actor.type === 'system') return 'system';
   return actor.type === 'user' && actor.id !== null && actor.id === subject?.id ? 'user' : 'admin';
@@ -74,7 +74,7 @@ export function changesOf(
   return notes;
 }
 
-/** What the event itself says about its user. */
+/** The notes that follow from the event alone. */
 export function notesOf(source: Source, { namespace }: { namespace: string }): Note[] {
   const { type, subject, data, occurred_at: at } = source;
   if (subject?.type !== 'user' || subject.id === null) return [];

@@ -1,4 +1,4 @@
-// What Shared Signals keep of users. An erasure leaves only what the token of the deletion needs, until the job has made it
+// The personal data of Shared Signals. An erasure leaves only what the token of the deletion needs, until the job has made it
 // (tokens-job.ts); a realm without streams makes none. Specification 4.6.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 

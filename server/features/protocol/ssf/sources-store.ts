@@ -18,7 +18,7 @@ export interface KnownPerson {
 }
 const state = fragment`'email', email, 'subject', subject, 'enabled', enabled`;
 
-/** What was known of these users and what they are now. The rows are locked, so that changes are told in their order. */
+/** The last known state of these users, and the present one. The rows are locked, so that changes are told in their order. */
 export async function knownPeople(sql: Sql, realm: string, ids: readonly string[], now: Date): Promise<KnownPerson[]> {
   if (ids.length === 0) return [];
   await sql`

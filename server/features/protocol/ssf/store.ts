@@ -86,7 +86,7 @@ export const beginVerification = async (sql: Sql, realm: string, id: string, at:
       where realm_id = ${realm} and id = ${id} and (verified_at is null or verified_at <= ${since}) returning id`
   ).length > 0;
 
-/** What a new stream's receiver has been able to learn so far: of everybody, or of the people who have used its client. */
+/** Notes the state of the users whom a new stream may be about: of all, or of those who have used the receiver's client. */
 export function seedPeople(sql: Sql, realm: string, { id, client_id, subjects }: Pick<ReceiverRow, 'id' | 'client_id' | 'subjects'>) {
   const users = fragment`
     select sc.user_id from (

@@ -1,4 +1,4 @@
-// Whom a stream is about: receivers add people and remove them, and never learn whether there is such a person.
+// The subjects of a stream: receivers add users and remove them, and never learn whether a user exists.
 // SSF 1.0 §8.1.3, §9.1.
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { SubjectIdentifier } from '../../../contract/ssf.ts';
@@ -28,7 +28,7 @@ export function createStreamSubjects({ sql, realmSql, settings, streams }: Strea
     return isUuid(sub) ? fragment`u.id = ${sub}::uuid` : undefined;
   }
 
-  /** The condition that finds the person; undefined: the name is nobody's here. @throws OAuthError `invalid_request` */
+  /** The condition that finds the person; undefined: no user has the name. @throws OAuthError `invalid_request` */
   async function whichOf(receiver: Receiver, subject: SubjectIdentifier): Promise<Fragment | undefined> {
     const simple = subject.format === 'complex' ? subject.user : subject;
     if (simple.format === 'email') {
