@@ -569,6 +569,7 @@ export const declaredEntries: readonly KindEntry[] = [
       { field: 'matchEmail', head: 'match email', cell: 'boolean' },
       { field: 'pollUrl', head: 'poll url', cell: 'text' },
       { field: 'secretSet', head: 'secret', cell: 'boolean' },
+      { field: 'accessTokenSet', head: 'token', cell: 'boolean' },
     ],
     load: async () => (await import('../../server/contract/signal-transmitters.ts')).signalTransmitters,
   },

@@ -76,6 +76,7 @@ import { coverage, createUsers } from '../features/people/users/service.ts';
 import { logoutAgainRoutes } from '../features/protocol/logout/again.ts';
 import { createClientProvisioning } from '../features/protocol/registration/provisioning.ts';
 import { provisioningRoutes } from '../features/protocol/registration/routes.ts';
+import { connectionRoutes } from '../features/protocol/signal-transmitters/routes.ts';
 import { streamAdminRoutes } from '../features/protocol/ssf/routes.ts';
 import { type HttpOptions, openHttp } from '../http/fastify.ts';
 import { onDemand, type Surface } from '../http/on-demand.ts';
@@ -185,6 +186,7 @@ function mountConfiguration(
   providerTestRoutes(admin, { ...deps, of: resources.identityProviders });
   samlClientImportRoutes(admin, createSamlClientImport({ ...deps, api, of: samlClients }));
   streamAdminRoutes(admin, deps.streams);
+  connectionRoutes(admin, deps.connecting);
   deps.messaging.mount(admin);
   const services = createAuthorizationServices({ ...deps, api, clients, of: authorizationServices });
   authorizationServiceRoutes(admin, { ...deps, services });

@@ -30,6 +30,7 @@ import { samlMetadataRoutes, samlRoutes, singleLogoutRoutes } from '../features/
 import { createSamlIdentityProvider } from '../features/protocol/saml/service.ts';
 import { createSamlClientViews } from '../features/protocol/saml/view.ts';
 import { pollJobs } from '../features/protocol/signal-transmitters/poll-job.ts';
+import { createConnecting } from '../features/protocol/signal-transmitters/connecting.ts';
 import { createReceiving } from '../features/protocol/signal-transmitters/receiving.ts';
 import { signalRoutes } from '../features/protocol/signal-transmitters/routes.ts';
 import { createSetVerification } from '../features/protocol/signal-transmitters/token.ts';
@@ -65,7 +66,8 @@ export function createLaterProtocol(below: Authentication) {
   const signing = createSetSigner(below);
   const streams = createStreams({ ...below, signing });
   const streamSubjects = createStreamSubjects({ ...below, streams });
-  const receiving = createReceiving({ ...below, verification: createSetVerification(below) });
+  const verification = createSetVerification(below);
+  const receiving = createReceiving({ ...below, verification });
   const exchange = workloadGrant(byExchange, { ...workloads, attempts: undefined });
   const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
   const delegationEndpoint = createTokenEndpoint({
@@ -106,6 +108,7 @@ export function createLaterProtocol(below: Authentication) {
     uma,
     sharing: uma.sharing,
     streams,
+    connecting: createConnecting({ ...below, verification }),
     signalJobs: [tokensJob(below), pushJob({ ...below, signing }), ...pollJobs({ ...below, receiving })],
 
     async mountLaterProtocol(http: FastifyInstance): Promise<void> {

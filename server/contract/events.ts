@@ -82,6 +82,8 @@ export const eventTypes = {
   SIGNAL_DELIVERY_FAILED: runtime,
   SIGNAL_RECEIVED: runtime,
   SIGNAL_REFUSED: runtime,
+  SIGNAL_TRANSMITTER_CONNECTED: runtime,
+  SIGNAL_TRANSMITTER_DISCONNECTED: runtime,
   RESOURCE_REGISTERED: runtime,
   RESOURCE_UPDATED: runtime,
   RESOURCE_DELETED: runtime,

@@ -1,5 +1,5 @@
 // Receivers of Shared Signals: the clients that may have streams, and what these may hold. The streams themselves are run-time data of
-// the receivers (ssf.ts); administrators see and end them. SSF 1.0; decisions "Shared Signals".
+// the receivers (ssf.ts); administrators see and end them. SSF 1.0; decisions "Signal receiver".
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { type AnswerOf, kind } from './kind.ts';

@@ -2,7 +2,8 @@
 // "Shared Signals".
 import { z } from 'zod';
 import { kind } from './kind.ts';
-import { HttpsAddress, name, text } from './names.ts';
+import { ById, EpochMs, HttpsAddress, name, text } from './names.ts';
+import { route } from './route.ts';
 import type { Signal } from './signals.ts';
 
 /** The consequences of an event, from none to the hardest. */
@@ -62,7 +63,7 @@ export const signalTransmitters = kind({
       'What each event does: `notify` only the event SIGNAL_RECEIVED, `raiseRisk` too for a day, `endSessions`, `disable`; what is left out is ignored',
     ),
     delivery: z.enum(['push', 'poll']).describe('push: it sends tokens here; poll: the server fetches them'),
-    pollUrl: HttpsAddress.nullable().describe('poll: where tokens are fetched'),
+    pollUrl: HttpsAddress.nullable().describe('poll: where tokens are fetched; null: as the transmitter said when the stream was created'),
   },
   needed: ['issuer'],
   fresh: { enabled: true, matchEmail: false, reactions: {}, delivery: 'push' },
@@ -71,6 +72,7 @@ export const signalTransmitters = kind({
     secret: text(2048)
       .min(16)
       .describe('push: the Authorization header that it sends; poll: the one that is sent to it; write-only'),
+    accessToken: text(4096).min(16).describe('An access token for its management of streams; write-only'),
   },
   most: 200,
   mostInResource: 100,
@@ -94,11 +96,12 @@ export const signalTransmitters = kind({
     delivery: 'poll',
     pollUrl: 'https://other.example.com/poll',
     secret: 'Bearer other sixteen characters',
+    accessToken: 'a token of the transmitter',
   },
   cli: {
     help: 'other servers whose security events count here, by Shared Signals',
     shown: ['enabled', 'issuer', 'delivery'],
-    heads: { name: 'TRANSMITTER', secretSet: 'SECRET' },
+    heads: { name: 'TRANSMITTER', secretSet: 'SECRET', accessTokenSet: 'TOKEN' },
   },
 });
 export const {
@@ -108,3 +111,49 @@ export const {
   put: putSignalTransmitter,
   remove: deleteSignalTransmitter,
 } = signalTransmitters.routes;
+
+const tag = 'signal-transmitters';
+const at = '/admin/realms/:realm/signal-transmitters/:id/stream' as const;
+
+export const SignalConnection = z
+  .object({
+    streamId: z.string(),
+    audience: z.string().nullable().describe('The `aud` that the transmitter gives its tokens'),
+    pollUrl: z.string().nullable(),
+    connectedAt: EpochMs,
+  })
+  .meta({ id: 'SignalConnection' });
+export type SignalConnection = z.infer<typeof SignalConnection>;
+
+export const getSignalConnection = route({
+  method: 'GET',
+  path: at,
+  tag,
+  summary: 'Read which stream the realm has at a transmitter',
+  permission: 'signal-transmitters:read',
+  params: ById,
+  response: SignalConnection,
+  problems: ['not-found'],
+});
+export const connectSignalTransmitter = route({
+  method: 'POST',
+  path: at,
+  tag,
+  summary: 'Create the realm’s stream at a transmitter, or bring it up to date',
+  description:
+    'With the `accessToken`, at the endpoint that the transmitter’s metadata names. The stream has the events to which there is a reaction.',
+  permission: 'signal-transmitters:write',
+  params: ById,
+  response: SignalConnection,
+  problems: ['not-found', 'wrong-state'],
+});
+export const disconnectSignalTransmitter = route({
+  method: 'DELETE',
+  path: at,
+  tag,
+  summary: 'Delete the realm’s stream at a transmitter; if the transmitter can’t be reached, it is forgotten here',
+  permission: 'signal-transmitters:write',
+  params: ById,
+  status: 204,
+  problems: ['not-found'],
+});

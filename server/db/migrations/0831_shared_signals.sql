@@ -110,9 +110,22 @@ create table signal_transmitter (
   delivery text not null check (delivery in ('push', 'poll')),
   poll_url text,
   secret bytea,
+  access_token bytea,
   primary key (realm_id, id)
 );
 create unique index signal_transmitter_name on signal_transmitter (realm_id, name);
+
+-- The stream that the realm has at a transmitter, if the server created it.
+create table signal_connection (
+  realm_id text not null,
+  transmitter uuid not null,
+  stream_id text not null,
+  audience text,
+  poll_url text,
+  connected_at timestamptz not null,
+  primary key (realm_id, transmitter),
+  foreign key (realm_id, transmitter) references signal_transmitter (realm_id, id) on delete cascade
+);
 
 -- Tokens that were received: each counts once.
 create table signal_received (

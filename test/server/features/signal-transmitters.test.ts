@@ -4,7 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listEvents } from '../../../server/contract/events.ts';
 import { createIdentityProvider } from '../../../server/contract/identity-providers.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createSignalTransmitter, listSignalTransmitters, putSignalTransmitter } from '../../../server/contract/signal-transmitters.ts';
+import {
+  connectSignalTransmitter,
+  createSignalTransmitter,
+  disconnectSignalTransmitter,
+  getSignalConnection,
+  listSignalTransmitters,
+  putSignalTransmitter,
+} from '../../../server/contract/signal-transmitters.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
@@ -251,6 +258,58 @@ describe('a token is refused', () => {
     expect(await push(await set({ events, subject: { format: 'opaque', id: 'stream' } }))).toEqual({ status: 202, err: undefined });
     expect((await received())[0]).toMatchObject({ outcome: 'success', data: { reaction: 'ignore' } });
   });
+});
+
+test('the server creates its stream at the transmitter, keeps it up to date, and deletes it', async () => {
+  const asked: { method: string; url: string; body: Record<string, unknown>; token: unknown }[] = [];
+  let theirs: Record<string, unknown> | undefined;
+  partner.answer = async (request) => {
+    if (!request.url.startsWith('/streams')) return serves(keys, { configuration_endpoint: `${partner.url}/streams` })(request);
+    const body = request.raw.length > 0 ? JSON.parse(String(request.raw)) : {};
+    asked.push({ method: request.method, url: request.url, body, token: request.headers.authorization });
+    if (request.method === 'DELETE') return { status: 204 };
+    if (request.method === 'PUT' && body.stream_id !== theirs?.stream_id) return { status: 404 };
+    theirs = { ...body, stream_id: 'theirs-1', aud: ['realm-at-partner'] };
+    return { status: request.method === 'POST' ? 201 : 200, body: JSON.stringify(theirs) };
+  };
+  const body = {
+    name: 'managed',
+    issuer: partner.url,
+    reactions: { sessionRevoked: 'endSessions' as const, accountEnabled: 'ignore' as const },
+    secret: SECRET,
+    accessToken: 'a token of the transmitter',
+  };
+  const { body: made } = await server.admin.call(createSignalTransmitter, { params, body });
+  const at = { ...params, id: made?.id ?? '' };
+  expect(made).toMatchObject({ secret: null, accessToken: null, accessTokenSet: true });
+  await expect(server.admin.call(getSignalConnection, { params: at })).rejects.toMatchObject({ status: 404 });
+  const { body: connection } = await server.admin.call(connectSignalTransmitter, { params: at });
+  expect(connection).toMatchObject({ streamId: 'theirs-1', audience: 'realm-at-partner', pollUrl: null });
+  expect(asked).toMatchObject([
+    {
+      method: 'POST',
+      token: 'Bearer a token of the transmitter',
+      body: {
+        delivery: {
+          method: 'urn:ietf:rfc:8935',
+          endpoint_url: `${server.baseUrl}/realms/${REALM}/ssf/events/managed`,
+          authorization_header: SECRET,
+        },
+        events_requested: [caep('session-revoked')],
+      },
+    },
+  ]);
+  // the transmitter's own audience counts from now on
+  expect((await push(await set({ claims: { aud: 'realm-at-partner' } }), { name: 'managed' })).status).toBe(202);
+  await server.admin.call(connectSignalTransmitter, { params: at });
+  expect(asked.at(-1)).toMatchObject({ method: 'PUT', body: { stream_id: 'theirs-1' } });
+  await server.admin.call(disconnectSignalTransmitter, { params: at });
+  expect(asked.at(-1)).toMatchObject({ method: 'DELETE', url: '/streams?stream_id=theirs-1' });
+  await expect(server.admin.call(getSignalConnection, { params: at })).rejects.toMatchObject({ status: 404 });
+  // a token is never sent to another issuer
+  await expect(
+    server.admin.call(putSignalTransmitter, { params: at, body: { issuer: 'https://evil.example' } }),
+  ).rejects.toMatchObject({ status: 400 });
 });
 
 test('a transmitter that does not push is asked, and told what arrived', async () => {

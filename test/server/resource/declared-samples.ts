@@ -181,7 +181,6 @@ const own: Readonly<Record<string, Own>> = {
   },
   // its natural key is a client's
   signalReceivers: { keyOf: () => 'guarded' },
-  signalTransmitters: { needed: { pollUrl: 'https://signals.example.com/poll' } },
   webhooks: { needed: { enabled: true } },
   workloadIdentity: { needed: { clientId: 'app' }, fields: { clientId: 'jobs' } },
 };

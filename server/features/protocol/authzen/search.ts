@@ -1,6 +1,6 @@
 // Owns: the searches of the Authorization API for subjects, resources and actions, page by page.
 // Does not own: single decisions (service.ts), the rules (features/configuration/authorization-services).
-// Implements: Authorization API 1.0 §8; decisions "AuthZEN".
+// Implements: Authorization API 1.0 §8; decisions "Authorization services".
 import { z } from 'zod';
 import { type ActionSearch, MOST_RESULTS, type ResourceSearch, type SubjectSearch } from '../../../contract/authzen.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -52,9 +52,9 @@ const answer = <Item>(results: Item[], next: Place | undefined): Results<Item> =
 });
 
 export function createSearches({ sql, access, now }: { sql: Sql; access: Access; now: () => Date }) {
-  type Asked = Parameters<typeof contextOf>[0];
+  type Request = Parameters<typeof contextOf>[0];
   /** Judges one subject's requests in the circumstances of the search. */
-  const judgeOf = ({ model }: Pick<Ready, 'model'>, found: Found, runtime: Runtime | undefined, asked: Asked) => {
+  const judgeOf = ({ model }: Pick<Ready, 'model'>, found: Found, runtime: Runtime | undefined, asked: Request) => {
     const clientId = found.userId === null ? found.requester.clientId : clientIn(asked);
     const { decide } = decider(model, { ...found.requester, clientId, context: contextOf(asked), at: now() }, runtime);
     return (resource: string, scopes: readonly string[]): string[] =>

@@ -1,6 +1,6 @@
 // Owns: the AuthZEN Authorization API: decisions about subjects that a resource server names, one or many at once.
 // Does not own: the rules (features/configuration/authorization-services), lists of what is permitted (search.ts).
-// Implements: Authorization API 1.0 §6, §7; decisions "AuthZEN".
+// Implements: Authorization API 1.0 §6, §7; decisions "Authorization services".
 import type { Decision, Evaluation, Evaluations } from '../../../contract/authzen.ts';
 import type { By, DomainEvent, Party } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';

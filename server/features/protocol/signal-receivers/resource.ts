@@ -1,6 +1,6 @@
 // Owns: the clients that may have streams of security events, as administrators configure them.
 // Does not own: their fields and routes (contract/signal-receivers.ts), their streams (features/protocol/ssf).
-// Implements: decisions "Shared Signals".
+// Implements: decisions "Signal receiver".
 import { signalReceivers } from '../../../contract/signal-receivers.ts';
 import { fragment } from '../../../db/sql.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';

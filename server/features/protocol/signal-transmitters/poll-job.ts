@@ -16,7 +16,7 @@ const AT_ONCE = 50;
 const ROUNDS = 20;
 
 const Answer = z.object({ sets: z.record(z.string(), z.string()).default({}), moreAvailable: z.boolean().default(false) });
-interface Settled {
+interface Receipts {
   ack: string[];
   setErrs: Record<string, { err: string; description: string }>;
 }
@@ -30,7 +30,7 @@ export interface PollJobDeps {
 }
 
 export function pollJobs({ sql, outbound, receiving, enqueue, warn }: PollJobDeps): Job[] {
-  async function fetched(realm: string, transmitter: store.TransmitterRow, settled: Settled, maxEvents: number) {
+  async function fetched(realm: string, transmitter: store.TransmitterRow, settled: Receipts, maxEvents: number) {
     const authorization = receiving.secretOf(realm, transmitter);
     const { status, body } = await outbound.fetch(transmitter.poll_url ?? '', {
       method: 'POST',
@@ -47,7 +47,7 @@ export function pollJobs({ sql, outbound, receiving, enqueue, warn }: PollJobDep
   }
 
   async function drain(realm: string, transmitter: store.TransmitterRow, signal: AbortSignal): Promise<void> {
-    let settled: Settled = { ack: [], setErrs: {} };
+    let settled: Receipts = { ack: [], setErrs: {} };
     for (let round = 0; round < ROUNDS && !signal.aborted; round += 1) {
       const { sets, moreAvailable } = await fetched(realm, transmitter, settled, AT_ONCE);
       settled = { ack: [], setErrs: {} };

@@ -1,6 +1,6 @@
 // Owns: what a trusted transmitter's token does here: once, to the user whom it names, by the administrator's reactions.
 // Does not own: verifying the token (token.ts), fetching tokens (poll-job.ts), a raised risk's points (features/authentication/risk).
-// Implements: SSF 1.0 §9; RFC 8935 §2; decisions "Shared Signals".
+// Implements: SSF 1.0 §9; RFC 8935 §2; decisions "Signal transmitter".
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -12,8 +12,8 @@ import type { Transact, Tx } from '../../../db/transact.ts';
 import { endAccess } from '../../../domain/end-access.ts';
 import { userParty } from '../../../domain/party.ts';
 import type { Refusals } from '../../../events/refusals.ts';
-import { sealed } from '../../../resource/at-rest.ts';
 import { disableUser } from '../../people/users/disable.ts';
+import { transmitterSecret } from './secret.ts';
 import * as store from './store.ts';
 import { LONGEST_SECONDS, type ReceivedEvent, SetRefusal, type SetVerification, type VerifiedSet } from './token.ts';
 
@@ -32,8 +32,7 @@ export interface ReceivingDeps {
 }
 
 export function createReceiving({ sql, transact, seal, settings, verification, refusals, now }: ReceivingDeps) {
-  const secretOf = (realm: string, { id, secret }: store.TransmitterRow): string | undefined =>
-    secret ? sealed(seal, 'signal-transmitter').open(secret, { realm, id }) : undefined;
+  const secretOf = transmitterSecret(seal);
   const byOf = ({ name }: store.TransmitterRow, ipAddress: string | null): By => ({
     actor: { type: 'system', id: null, name: `signal transmitter ${name}` },
     ipAddress,

@@ -1,10 +1,17 @@
 // Mounts the endpoint to which trusted transmitters push (contract/ssf.ts): a token as the body, and RFC 8935's answers.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import {
+  connectSignalTransmitter,
+  disconnectSignalTransmitter,
+  getSignalConnection,
+} from '../../../contract/signal-transmitters.ts';
 import { SET_TYPE } from '../../../contract/signals.ts';
 import { pushedEventRoute } from '../../../contract/ssf.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
+import { bind } from '../../../http/bind.ts';
 import { realmOf, sendJson } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Connecting } from './connecting.ts';
 import type { Receiving } from './receiving.ts';
 import { SetRefusal } from './token.ts';
 
@@ -40,5 +47,15 @@ export function signalRoutes(
       }
       return reply.code(202).send();
     },
+  });
+}
+
+/** The realm's stream at a transmitter, below the admin API. */
+export function connectionRoutes(app: FastifyInstance, connecting: Connecting): void {
+  bind(app, getSignalConnection, ({ params }) => connecting.read(params.realm, params.id));
+  bind(app, connectSignalTransmitter, ({ by, params }) => connecting.connect(by, params.realm, params.id));
+  bind(app, disconnectSignalTransmitter, async ({ by, params }) => {
+    await connecting.disconnect(by, params.realm, params.id);
+    return undefined;
   });
 }

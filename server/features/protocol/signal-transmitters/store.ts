@@ -13,28 +13,60 @@ export interface TransmitterRow {
   identity_provider: string | null;
   match_email: boolean;
   reactions: Partial<Record<string, Reaction>>;
+  delivery: 'push' | 'poll';
   poll_url: string | null;
   secret: Buffer | null;
+  access_token: Buffer | null;
 }
+/** A transmitter as `t`, with the realm's stream there as `c`. */
 const columns = fragment`
-  id, name, issuer, jwks_uri, audience, identity_provider, match_email, reactions, poll_url, secret`;
+  t.id, t.name, t.issuer, t.jwks_uri, coalesce(t.audience, c.audience) as audience, t.identity_provider, t.match_email, t.reactions,
+  t.delivery, coalesce(t.poll_url, c.poll_url) as poll_url, t.secret, t.access_token`;
+const connected = fragment`
+  signal_transmitter t left join signal_connection c on c.realm_id = t.realm_id and c.transmitter = t.id`;
 
 /** An enabled transmitter that pushes. */
 export async function pushingTransmitter(sql: Sql, realm: string, name: string): Promise<TransmitterRow | undefined> {
   const [row] = await sql<TransmitterRow>`
-    select ${columns} from signal_transmitter
-    where realm_id = ${realm} and name = ${name} and enabled and delivery = 'push'`;
+    select ${columns} from ${connected}
+    where t.realm_id = ${realm} and t.name = ${name} and t.enabled and t.delivery = 'push'`;
   return row;
 }
 /** An enabled transmitter whose tokens are fetched. */
 export async function polledTransmitter(sql: Sql, realm: string, id: string): Promise<TransmitterRow | undefined> {
   const [row] = await sql<TransmitterRow>`
-    select ${columns} from signal_transmitter
-    where realm_id = ${realm} and id = ${id} and enabled and delivery = 'poll' and poll_url is not null`;
+    select ${columns} from ${connected}
+    where t.realm_id = ${realm} and t.id = ${id} and t.enabled and t.delivery = 'poll'`;
   return row;
 }
 export const polledTransmitters = (sql: Sql) => sql<{ realm: string; id: string }>`
-  select realm_id as realm, id from signal_transmitter where enabled and delivery = 'poll' and poll_url is not null`;
+  select t.realm_id as realm, t.id from ${connected}
+  where t.enabled and t.delivery = 'poll' and coalesce(t.poll_url, c.poll_url) is not null`;
+export async function transmitterById(sql: Sql, realm: string, id: string): Promise<TransmitterRow | undefined> {
+  const [row] = await sql<TransmitterRow>`
+    select ${columns} from ${connected} where t.realm_id = ${realm} and t.id = ${id}`;
+  return row;
+}
+
+export interface ConnectionRow {
+  stream_id: string;
+  audience: string | null;
+  poll_url: string | null;
+  connected_at: Date;
+}
+export async function connectionOf(sql: Sql, realm: string, transmitter: string): Promise<ConnectionRow | undefined> {
+  const [row] = await sql<ConnectionRow>`
+    select stream_id, audience, poll_url, connected_at from signal_connection
+    where realm_id = ${realm} and transmitter = ${transmitter}`;
+  return row;
+}
+export const saveConnection = (sql: Sql, realm: string, transmitter: string, c: ConnectionRow) => sql`
+  insert into signal_connection (realm_id, transmitter, stream_id, audience, poll_url, connected_at)
+  values (${realm}, ${transmitter}, ${c.stream_id}, ${c.audience}, ${c.poll_url}, ${c.connected_at})
+  on conflict (realm_id, transmitter) do update set stream_id = excluded.stream_id, audience = excluded.audience,
+    poll_url = excluded.poll_url, connected_at = excluded.connected_at`;
+export const deleteConnection = (sql: Sql, realm: string, transmitter: string) => sql`
+  delete from signal_connection where realm_id = ${realm} and transmitter = ${transmitter}`;
 
 /** @returns false if the token was received before */
 export const isFirst = async (

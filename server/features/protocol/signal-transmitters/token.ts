@@ -74,15 +74,20 @@ export interface Source {
   audience: string;
 }
 
-const Metadata = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https$/ }) });
+const https = z.url({ protocol: /^https$/ });
+const Metadata = z.object({
+  issuer: z.string(),
+  jwks_uri: https,
+  configuration_endpoint: https.optional(),
+});
+export type TransmitterMetadata = z.infer<typeof Metadata>;
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
 
 export function createSetVerification({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>; now: () => Date }) {
   const documents = createRemoteDocuments({ outbound, now });
 
-  /** SSF 1.0 §7.2: between host and path; some transmitters append it. */
-  async function keysAt({ issuer, jwksUri }: Source): Promise<string> {
-    if (jwksUri !== null) return jwksUri;
+  /** SSF 1.0 §7.2: between host and path; some transmitters append it. @throws SetRefusal if it isn't the issuer's */
+  async function metadataOf(issuer: string): Promise<TransmitterMetadata> {
     const { origin, pathname } = new URL(issuer);
     const name = '/.well-known/ssf-configuration';
     const path = pathname.replace(/\/$/, '');
@@ -94,8 +99,9 @@ export function createSetVerification({ outbound, now }: { outbound: Pick<Outbou
     const metadata = Metadata.safeParse(found).data;
     // Otherwise any host could speak for any issuer.
     if (metadata?.issuer !== issuer) throw new SetRefusal('invalid_key', 'The issuer’s document does not name its keys');
-    return metadata.jwks_uri;
+    return metadata;
   }
+  const keysAt = async ({ issuer, jwksUri }: Source): Promise<string> => jwksUri ?? (await metadataOf(issuer)).jwks_uri;
 
   async function isSigned(jwt: string, source: Source): Promise<boolean> {
     const uri = await keysAt(source);
@@ -115,6 +121,8 @@ export function createSetVerification({ outbound, now }: { outbound: Pick<Outbou
   }
 
   return {
+    metadataOf,
+
     /** @throws SetRefusal, or OAuthError `temporarily_unavailable` */
     async verify(jwt: string, source: Source): Promise<VerifiedSet> {
       const invalid = (why: string) => new SetRefusal('invalid_request', why);

@@ -1,10 +1,10 @@
 // Takes events for Shared Signals in their own transaction: those that become tokens, and the first use of a receiver's client by a
-// user. tokens-job.ts makes the tokens. Decisions "Shared Signals".
+// user. tokens-job.ts makes the tokens. Decisions "Signal receiver".
 import { z } from 'zod';
 import { fragment } from '../../../db/sql.ts';
 import type { EventConsumer } from '../../../events/consumer.ts';
 
-export const SOURCES_JOB = 'signal-sources';
+const SOURCES_JOB = 'signal-sources';
 export const PUSH_JOB = 'signal-push';
 
 const Realm = z.object({ realm: z.string() });

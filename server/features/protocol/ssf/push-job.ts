@@ -1,6 +1,6 @@
 // Owns: pushing tokens to receivers, and trying again.
 // Does not own: making them (tokens-job.ts), what receivers fetch (service.ts).
-// Implements: RFC 8935 §2; decisions "Shared Signals". Safe to repeat: a try with a stored outcome ends at once.
+// Implements: RFC 8935 §2; decisions "Signal receiver". Safe to repeat: a try with a stored outcome ends at once.
 import { z } from 'zod';
 import { bySystem } from '../../../contract/events.ts';
 import { SET_TYPE } from '../../../contract/signals.ts';

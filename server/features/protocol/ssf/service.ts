@@ -1,7 +1,7 @@
 // Owns: streams as receivers create, change and end them, their status and verification, and the tokens that receivers fetch.
 // Does not own: which clients may (features/protocol/signal-receivers), making and pushing tokens (tokens-job.ts, push-job.ts), whom a
 // stream is about (subjects.ts).
-// Implements: SSF 1.0 §8.1; RFC 8936; decisions "Shared Signals".
+// Implements: SSF 1.0 §8.1; RFC 8936; decisions "Signal receiver".
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';

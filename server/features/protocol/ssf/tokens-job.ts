@@ -1,6 +1,6 @@
 // Owns: making security event tokens of events: for which streams, about which user, by which name.
 // Does not own: what an event means (notes.ts), the contents (claims.ts), delivery (push-job.ts, service.ts).
-// Implements: SSF 1.0 §4, §8.1; CAEP 1.0; RISC 1.0; decisions "Shared Signals".
+// Implements: SSF 1.0 §4, §8.1; CAEP 1.0; RISC 1.0; decisions "Signal receiver".
 import { bySystem } from '../../../contract/events.ts';
 import { uriOfSignal } from '../../../contract/signals.ts';
 import type { Sql } from '../../../db/sql.ts';
