@@ -5,7 +5,7 @@ import { ClientId } from './clients.ts';
 import { type AnswerOf, kind } from './kind.ts';
 import { ById, EpochMs, Id, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
-import { Signal, SubjectFormat } from './signals.ts';
+import { SentSignal, SubjectFormat } from './signals.ts';
 
 export const signalReceivers = kind({
   section: 'signalReceivers',
@@ -17,7 +17,7 @@ export const signalReceivers = kind({
   fields: {
     clientId: ClientId.describe('The client whose tokens create and change its streams'),
     enabled: z.boolean().describe('Whether its streams exist for it and are sent'),
-    events: z.array(Signal).max(20).describe('The events that it may request'),
+    events: z.array(SentSignal).max(20).describe('The events that it may request; those of SCIM need the format `scim`'),
     subjects: z
       .enum(['used', 'all'])
       .describe('About whom: people who have used the client, or everybody in the realm'),
@@ -27,8 +27,8 @@ export const signalReceivers = kind({
     formats: z
       .array(SubjectFormat)
       .min(1)
-      .max(4)
-      .describe('How it may have people named: `iss_sub`, `email`, `opaque`, or `complex` with the session'),
+      .max(5)
+      .describe('How it may have people named: `iss_sub`, `email`, `opaque`, `complex` with the session, `scim` by their id'),
     audience: text(1024)
       .min(1)
       .nullable()
@@ -81,7 +81,7 @@ export const SignalStream = z
     method: z.enum(['push', 'poll']),
     endpointUrl: z.string().nullable().describe('Where tokens are pushed'),
     format: SubjectFormat,
-    events: z.array(Signal).describe('Those that are delivered: requested and permitted'),
+    events: z.array(SentSignal).describe('Those that are delivered: requested and permitted'),
     status: z.enum(['enabled', 'paused', 'disabled']),
     statusReason: z.string().nullable(),
     description: z.string().nullable(),

@@ -1,4 +1,4 @@
-// The events of Shared Signals that this server sends and understands, by short names. CAEP 1.0, RISC 1.0, SSF 1.0 §8.1.
+// The events of Shared Signals that this server sends and understands, by short names. CAEP 1.0, RISC 1.0, SSF 1.0 §8.1, RFC 9967.
 import { z } from 'zod';
 
 const caep = (name: string) => `https://schemas.openid.net/secevent/caep/event-type/${name}`;
@@ -18,15 +18,30 @@ const uris = {
 
 export type Signal = keyof typeof uris;
 export const Signal = z.enum(Object.keys(uris) as [Signal, ...Signal[]]);
+
+const prov = (name: string) => `urn:ietf:params:scim:event:prov:${name}`;
+const provisioning = {
+  'scim-create': prov('create:notice'),
+  'scim-patch': prov('patch:notice'),
+  'scim-delete': prov('delete'),
+  'scim-activate': prov('activate'),
+  'scim-deactivate': prov('deactivate'),
+} as const;
+type Provisioning = keyof typeof provisioning;
+
+/** The events that streams may have: those of SCIM are sent and never acted on. */
+export type SentSignal = Signal | Provisioning;
+export const SentSignal = z.enum([...Object.keys(uris), ...Object.keys(provisioning)] as [SentSignal, ...SentSignal[]]);
+export const isProvisioning = (signal: SentSignal): boolean => Object.hasOwn(provisioning, signal);
 /** The address that names an event in a token. */
-export const uriOfSignal: Readonly<Record<Signal, string>> = uris;
+export const uriOfSignal: Readonly<Record<SentSignal, string>> = { ...uris, ...provisioning };
 export const signalOfUri: ReadonlyMap<string, Signal> = new Map(Signal.options.map((name) => [uris[name], name]));
 
 export const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/verification';
 export const STREAM_UPDATED = 'https://schemas.openid.net/secevent/ssf/event-type/stream-updated';
 
-/** How a subject is named in a token. RFC 9493, SSF 1.0 §3. */
-export const SubjectFormat = z.enum(['iss_sub', 'email', 'opaque', 'complex']);
+/** How a subject is named in a token. RFC 9493, SSF 1.0 §3, RFC 9967 §2.1. */
+export const SubjectFormat = z.enum(['iss_sub', 'email', 'opaque', 'complex', 'scim']);
 export type SubjectFormat = z.infer<typeof SubjectFormat>;
 
 /** RFC 8935, RFC 8936. */

@@ -71,8 +71,9 @@ const simple = {
   iss_sub: z.object({ format: z.literal('iss_sub'), iss: text(2048), sub: text(255) }),
   email: z.object({ format: z.literal('email'), email: text(320) }),
   opaque: z.object({ format: z.literal('opaque'), id: text(255) }),
+  scim: z.object({ format: z.literal('scim'), uri: text(255) }),
 };
-const Simple = z.discriminatedUnion('format', [simple.iss_sub, simple.email, simple.opaque]);
+const Simple = z.discriminatedUnion('format', [simple.iss_sub, simple.email, simple.opaque, simple.scim]);
 export const SubjectIdentifier = z.union([Simple, z.object({ format: z.literal('complex'), user: Simple })]);
 export type SubjectIdentifier = z.infer<typeof SubjectIdentifier>;
 export const SubjectInput = z.object({

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eraseUser } from '../../../server/contract/gdpr.ts';
 import { endClientSessions } from '../../../server/contract/sessions.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, deleteUser, putUser, setPassword } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { claimsIn } from '../../support/clients.ts';
@@ -164,6 +165,24 @@ describe('a receiver', () => {
     expect(JSON.stringify(set)).not.toContain('secret');
     expect(eventOf(set, uri)?.claims).not.toHaveProperty('realm_access');
   });
+});
+
+test('SCIM’s events name people by their SCIM id, for a receiver that may have it', async () => {
+  const uri = 'urn:ietf:params:scim:event:prov:';
+  const events = ['scim-create' as const, 'scim-patch' as const, 'scim-deactivate' as const, 'scim-delete' as const];
+  const body = { signalReceivers: [{ clientId: 'stranger', events, subjects: 'all' as const, formats: ['scim' as const] }] };
+  await server.admin.call(importRealm, { params, body });
+  const scim = createReceiverOf(server, await receiverToken(server, 'stranger'));
+  const stream = await scim.create();
+  await makeUser('finn');
+  await server.admin.call(putUser, { params: user('finn'), body: { firstName: 'Finn' } });
+  await server.admin.call(putUser, { params: user('finn'), body: { enabled: false } });
+  await server.admin.call(deleteUser, { params: user('finn') });
+  const sets = await scim.until(stream, has(`${uri}delete`));
+  expect(sets.every(({ sub_id }) => sub_id.uri === `/Users/${ids.finn}`)).toBe(true);
+  expect(eventOf(sets.find(has(`${uri}patch:notice`)), `${uri}patch:notice`)).toEqual({ attributes: ['name'] });
+  expect(sets.some(has(`${uri}create:notice`)) && sets.some(has(`${uri}deactivate`))).toBe(true);
+  expect((await other.drain(streams.other)).some((set) => names(set).some((name) => name.startsWith(uri)))).toBe(false);
 });
 
 describe('subjects', () => {

@@ -56,6 +56,13 @@ describe('an event', () => {
     });
   });
 
+  test('of a user is a notice of SCIM with the attributes that changed', () => {
+    const of = (fields: string[]) => notes(source('USER_UPDATED', { fields })).find(({ signal }) => signal === 'scim-patch');
+    expect(of(['firstName', 'lastName', 'email', 'attributes'])?.payload).toEqual({ attributes: ['name', 'emails'] });
+    expect(of(['attributes'])).toBeUndefined();
+    expect(only(source('USER_CREATED'))).toMatchObject({ signal: 'scim-create', payload: { attributes: ['userName', 'active'] } });
+  });
+
   test('without a user, and of an administrator’s session, says nothing', () => {
     expect(notes(source('PASSWORD_CHANGED', {}, { subject: { type: 'client', id: 'c' } }))).toEqual([]);
     expect(notes(source('PASSWORD_CHANGED', {}, { subject: null }))).toEqual([]);
@@ -70,25 +77,26 @@ describe('a change of the account', () => {
     changesOf(source(type), 'u1', { before, after }).map(({ signal }) => signal);
 
   test('is told once, by comparing with what was known', () => {
-    expect(signals(state, { ...state, enabled: false })).toEqual(['account-disabled']);
-    expect(signals({ ...state, enabled: false }, state)).toEqual(['account-enabled']);
+    expect(signals(state, { ...state, enabled: false })).toEqual(['account-disabled', 'scim-deactivate']);
+    expect(signals({ ...state, enabled: false }, state)).toEqual(['account-enabled', 'scim-activate']);
     expect(signals(state, { ...state, email: 'b@example.com' })).toEqual(['identifier-changed']);
     expect(signals(state, state)).toEqual([]);
     expect(signals(undefined, state)).toEqual([]);
   });
 
   test('of a deleted user is told, of a pseudonym not', () => {
-    expect(signals(state, undefined)).toEqual(['account-purged']);
-    expect(signals(undefined, undefined, 'USER_DELETED')).toEqual(['account-purged']);
+    expect(signals(state, undefined)).toEqual(['account-purged', 'scim-delete']);
+    expect(signals(undefined, undefined, 'USER_DELETED')).toEqual(['account-purged', 'scim-delete']);
     expect(signals(undefined, undefined, 'USER_ERASED')).toEqual([]);
   });
 });
 
 test('a subject has the names that its format has, and none where the user lacks it', () => {
-  const named = { iss: 'https://id', sub: 's', email: null, sessionId: 'x' };
+  const named = { iss: 'https://id', sub: 's', id: 'u1', email: null, sessionId: 'x' };
   expect(subjectIn('iss_sub', named)).toEqual({ format: 'iss_sub', iss: 'https://id', sub: 's' });
   expect(subjectIn('email', named)).toBeUndefined();
   expect(subjectIn('opaque', { ...named, sub: undefined })).toBeUndefined();
+  expect(subjectIn('scim', named)).toEqual({ format: 'scim', uri: '/Users/u1' });
   expect(subjectIn('complex', named)).toEqual({
     format: 'complex',
     user: { format: 'iss_sub', iss: 'https://id', sub: 's' },

@@ -1,5 +1,5 @@
 // The contents of a security event token: pure but for the subject's name. RFC 8417 §2, RFC 9493, SSF 1.0 §4.
-import { type Signal, type SubjectFormat, uriOfSignal } from '../../../contract/signals.ts';
+import { isProvisioning, type SentSignal, type SubjectFormat, uriOfSignal } from '../../../contract/signals.ts';
 import { type ClaimView, claimsOf, saidFor, type ScopeView } from '../../../domain/claims.ts';
 import type { Person } from '../../../domain/person.ts';
 import type { Note } from './notes.ts';
@@ -10,13 +10,18 @@ export type SubjectId = Readonly<Record<string, unknown>>;
 export interface Named {
   iss: string;
   sub: string | undefined;
+  /** The user's id. */
+  id: string;
   email: string | null;
   sessionId: string | undefined;
 }
 
 /** @returns undefined: the format has no name for the user */
-export function subjectIn(format: SubjectFormat, { iss, sub, email, sessionId }: Named): SubjectId | undefined {
+export function subjectIn(format: SubjectFormat, { iss, sub, id, email, sessionId }: Named): SubjectId | undefined {
   switch (format) {
+    // RFC 9967 §2.1: relative to the base of the realm's SCIM server
+    case 'scim':
+      return { format, uri: `/Users/${id}` };
     case 'email':
       return email === null ? undefined : { format, email };
     case 'opaque':
@@ -58,9 +63,9 @@ export const setClaims = ({ iss, aud, jti, at, subject, event, payload, txn, sub
   events: { [event]: { ...(subjectInEvents && { subject }), ...payload } },
 });
 
-/** The fields of CAEP's events are optional in RISC's; both have the time. */
-export const payloadOf = ({ at, payload }: Note): Record<string, unknown> => ({
-  event_timestamp: Math.floor(at.getTime() / 1000),
+/** The fields of CAEP's events are optional in RISC's; both have the time, which SCIM's do not. */
+export const payloadOf = ({ signal, at, payload }: Note): Record<string, unknown> => ({
+  ...(!isProvisioning(signal) && { event_timestamp: Math.floor(at.getTime() / 1000) }),
   ...payload,
 });
 
@@ -110,5 +115,5 @@ export function changedClaims(
 const outer = (name: string): string => /^([\w-]+)\.[\w-]+$/.exec(name)?.[1] ?? name;
 
 /** The events of a stream: those that are permitted and requested. */
-export const deliveredEvents = (permitted: readonly Signal[], requested: readonly string[] | null): Signal[] =>
+export const deliveredEvents = (permitted: readonly SentSignal[], requested: readonly string[] | null): SentSignal[] =>
   permitted.filter((signal) => requested === null || requested.includes(uriOfSignal[signal]));

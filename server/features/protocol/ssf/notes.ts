@@ -1,7 +1,7 @@
 // The meaning of an event for receivers of Shared Signals: pure. The job (tokens-job.ts) reads the state of the user and makes the tokens.
 // CAEP 1.0 §3, RISC 1.0 §2.
 import { z } from 'zod';
-import type { Signal } from '../../../contract/signals.ts';
+import type { SentSignal } from '../../../contract/signals.ts';
 
 const Actor = z.object({ type: z.string(), id: z.string().nullable() }).nullable();
 export const Source = z.object({
@@ -23,7 +23,7 @@ export interface PersonState {
 
 /** One thing to tell about a user. */
 export interface Note {
-  signal: Signal;
+  signal: SentSignal;
   userId: string;
   at: Date;
   source: string;
@@ -48,6 +48,17 @@ function credentialOf({ type, deviceType }: Readonly<Record<string, unknown>>): 
   return credentialTypes[String(type)] ?? String(type);
 }
 
+/** The SCIM attributes that a user's fields become. */
+const scimAttributes: Readonly<Record<string, string>> = {
+  username: 'userName',
+  email: 'emails',
+  firstName: 'name',
+  lastName: 'name',
+  enabled: 'active',
+  groups: 'groups',
+  roles: 'roles',
+};
+
 const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 
@@ -57,7 +68,7 @@ export function changesOf(
   userId: string,
   { before, after }: { before: PersonState | undefined; after: PersonState | undefined },
 ): Note[] {
-  const note = (signal: Signal, payload: Note['payload'] = {}): Note => ({
+  const note = (signal: SentSignal, payload: Note['payload'] = {}): Note => ({
     signal,
     userId,
     at: source.occurred_at,
@@ -65,10 +76,15 @@ export function changesOf(
     payload,
   });
   // The events of an erasure name a pseudonym, of which nothing is known.
-  if (!after) return before || source.type === 'USER_DELETED' ? [note('account-purged')] : [];
+  if (!after)
+    return before || source.type === 'USER_DELETED' ? [note('account-purged'), note('scim-delete')] : [];
   if (!before) return [];
   const notes: Note[] = [];
-  if (before.enabled !== after.enabled) notes.push(note(after.enabled ? 'account-enabled' : 'account-disabled'));
+  if (before.enabled !== after.enabled)
+    notes.push(
+      note(after.enabled ? 'account-enabled' : 'account-disabled'),
+      note(after.enabled ? 'scim-activate' : 'scim-deactivate'),
+    );
   if (before.email !== null && after.email !== null && before.email !== after.email)
     notes.push(note('identifier-changed', { 'new-value': after.email }));
   return notes;
@@ -80,7 +96,7 @@ export function notesOf(source: Source, { namespace }: { namespace: string }): N
   if (subject?.type !== 'user' || subject.id === null) return [];
   const base = { userId: subject.id, at, source: source.id };
   const initiating_entity = initiator(source);
-  const note = (signal: Signal, payload: Note['payload'], more: Partial<Note> = {}): Note[] => [
+  const note = (signal: SentSignal, payload: Note['payload'], more: Partial<Note> = {}): Note[] => [
     { ...base, signal, payload: { initiating_entity, ...payload }, ...more },
   ];
   switch (type) {
@@ -107,9 +123,16 @@ export function notesOf(source: Source, { namespace }: { namespace: string }): N
       return note('credential-change', { credential_type: credentialOf(data), change_type: 'delete' });
     case 'SIGN_IN_REPORTED':
       return note('credential-compromise', { credential_type: 'password' });
+    case 'USER_CREATED':
+      return [{ ...base, signal: 'scim-create', payload: { attributes: ['userName', 'active'] } }];
     case 'USER_UPDATED': {
       const fields = strings(data.fields);
-      return fields.length === 0 ? [] : note('token-claims-change', {}, { fields });
+      if (fields.length === 0) return [];
+      const attributes = [...new Set(fields.flatMap((field) => scimAttributes[field] ?? []))];
+      return [
+        ...note('token-claims-change', {}, { fields }),
+        ...(attributes.length > 0 ? [{ ...base, signal: 'scim-patch' as const, payload: { attributes } }] : []),
+      ];
     }
     default:
       return [];

@@ -1,5 +1,5 @@
 // SQL of making tokens: the waiting events, what receivers know of their users, and the streams.
-import type { Signal, SubjectFormat } from '../../../contract/signals.ts';
+import type { SentSignal, SubjectFormat } from '../../../contract/signals.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { PersonState } from './notes.ts';
 
@@ -73,7 +73,7 @@ export interface LiveStream {
   status: 'enabled' | 'paused';
   format: SubjectFormat;
   formats: SubjectFormat[];
-  events: Signal[];
+  events: SentSignal[];
   events_requested: string[] | null;
   subjects: 'used' | 'all';
   start_with: 'all' | 'none';

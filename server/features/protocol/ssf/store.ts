@@ -1,12 +1,12 @@
 // SQL of streams, their subjects and their tokens, for receivers and administrators.
-import type { Signal, SubjectFormat } from '../../../contract/signals.ts';
+import type { SentSignal, SubjectFormat } from '../../../contract/signals.ts';
 import { jsonText } from '../../../db/json.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 
 export interface ReceiverRow {
   id: string;
   client_id: string;
-  events: Signal[];
+  events: SentSignal[];
   subjects: 'used' | 'all';
   start_with: 'all' | 'none';
   formats: SubjectFormat[];
@@ -202,7 +202,7 @@ export interface ShownRow {
   endpoint_url: string | null;
   format: SubjectFormat;
   events_requested: string[] | null;
-  events: Signal[];
+  events: SentSignal[];
   status: Status;
   status_reason: string | null;
   description: string | null;

@@ -36,6 +36,12 @@ export function createStreamSubjects({ sql, realmSql, settings, streams }: Strea
         throw new OAuthError('invalid_request', 'subject: this receiver does not name people by email');
       return fragment`lower(u.email) = lower(${simple.email}::text)`;
     }
+    if (simple.format === 'scim') {
+      if (!receiver.row.formats.includes('scim'))
+        throw new OAuthError('invalid_request', 'subject: this receiver does not name people by SCIM');
+      const [, id = ''] = /\/Users\/([^/]+)$/.exec(simple.uri) ?? [];
+      return isUuid(id) ? fragment`u.id = ${id}::uuid` : undefined;
+    }
     if (simple.format === 'opaque') return bySub(receiver, simple.id);
     return simple.iss === (await settings.issuer(receiver.realm)) ? bySub(receiver, simple.sub) : undefined;
   }

@@ -2,7 +2,7 @@
 // Does not own: what an event means (notes.ts), the contents (claims.ts), delivery (push-job.ts, service.ts).
 // Implements: SSF 1.0 §4, §8.1; CAEP 1.0; RISC 1.0; decisions "Signal receiver".
 import { bySystem } from '../../../contract/events.ts';
-import { uriOfSignal } from '../../../contract/signals.ts';
+import { isProvisioning, uriOfSignal } from '../../../contract/signals.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { personOf, readPersonRow } from '../../../domain/person.ts';
@@ -65,14 +65,13 @@ export function tokensJob(deps: TokensJobDeps): Job {
   ): Promise<SubjectId | undefined> {
     const email = (note.signal === 'identifier-changed' ? before : (after ?? before))?.email ?? null;
     const subject = (after ?? before)?.subject ?? null;
-    const named = await subjects.of(realm, client, { id: note.userId, subject });
-    const sessionId = note.session?.id;
+    const sub = await subjects.of(realm, client, { id: note.userId, subject });
+    const named = { iss, sub: sub?.sub, id: note.userId, email, sessionId: note.session?.id };
+    if (isProvisioning(note.signal)) return stream.formats.includes('scim') ? subjectIn('scim', named) : undefined;
     // RISC 1.0 §2.5: the subject is the old address, and only a receiver that may have addresses is told of it.
     if (note.signal === 'identifier-changed')
-      return stream.formats.includes('email')
-        ? subjectIn('email', { iss, sub: undefined, email, sessionId: undefined })
-        : undefined;
-    return subjectIn(stream.format, { iss, sub: named?.sub, email, sessionId });
+      return stream.formats.includes('email') ? subjectIn('email', named) : undefined;
+    return subjectIn(stream.format, named);
   }
 
   /** The event's fields for this client; undefined: it gets none of the changed claims. */
