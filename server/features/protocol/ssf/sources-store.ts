@@ -55,14 +55,14 @@ export const keepPeople = (sql: Sql, realm: string, ids: readonly string[]) => s
     set email = excluded.email, subject = excluded.subject, enabled = excluded.enabled
     where (p.email, p.subject, p.enabled) is distinct from (excluded.email, excluded.subject, excluded.enabled)`;
 
-/** Forgets deleted users: all that is left of them is the token that says so. */
+/** Forgets deleted users: all that is left of them are the tokens that say so. */
 export async function forgetPeople(sql: Sql, realm: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`delete from signal_person where realm_id = ${realm} and user_id = any(${ids}::uuid[])`;
   await sql`delete from signal_stream_subject where realm_id = ${realm} and user_id = any(${ids}::uuid[])`;
   await sql`
     delete from signal_set
-    where realm_id = ${realm} and user_id = any(${ids}::uuid[]) and event <> 'account-purged'`;
+    where realm_id = ${realm} and user_id = any(${ids}::uuid[]) and event not in ('account-purged', 'scim-delete')`;
 }
 
 export interface LiveStream {

@@ -145,8 +145,8 @@ export const waitingSets = (sql: Sql, realm: string, streamId: string, limit: nu
 
 /** Once told, nothing is left of a deleted user. */
 const forgotten = fragment`
-  claims = case when event = 'account-purged' then '{}' else claims end,
-  user_id = case when event = 'account-purged' then null else user_id end`;
+  claims = case when event in ('account-purged', 'scim-delete') then '{}' else claims end,
+  user_id = case when event in ('account-purged', 'scim-delete') then null else user_id end`;
 
 /** Tokens that a receiver acknowledges, or can't use. */
 export const settleSets = (
