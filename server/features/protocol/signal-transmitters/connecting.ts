@@ -63,7 +63,7 @@ export function createConnecting({ sql, transact, seal, outbound, verification, 
     });
     const { configuration_endpoint: endpoint } = metadata;
     if (endpoint === undefined) throw new Problem('wrong-state', 'The transmitter’s metadata names no configuration_endpoint');
-    return async (method: string, body: object | undefined, query = '') => {
+    return async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', body: object | undefined, query = '') => {
       const answer = await outbound.fetch(`${endpoint}${query}`, {
         method,
         headers: {
