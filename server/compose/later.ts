@@ -22,7 +22,15 @@ export function createLater(start: Start, listener: Omit<HttpOptions, 'requests'
   const protocol = { ...authentication, ...createLaterProtocol(authentication) };
   const all = { ...protocol, ...createOperations(protocol) };
   const { messaging, metadataRefresh, federation, scim, removal, holds, signalJobs } = all;
-  const jobs = [messaging.job, metadataRefresh, removal.job, ...federation.jobs, ...scim.jobs, holdJob(holds), ...signalJobs];
+  const jobs = [
+    messaging.job,
+    metadataRefresh,
+    removal.job,
+    ...federation.jobs,
+    ...scim.jobs,
+    holdJob(holds),
+    ...signalJobs,
+  ];
 
   return {
     ...all,

@@ -89,7 +89,9 @@ const results = <Item extends z.ZodType>(item: Item) =>
   z.object({
     results: z.array(item),
     page: z.object({
-      next_token: z.string().describe('Empty: this was the last page. A page may have no results and still have a next one'),
+      next_token: z
+        .string()
+        .describe('Empty: this was the last page. A page may have no results and still have a next one'),
       count: z.int(),
     }),
   });
@@ -137,7 +139,13 @@ export const evaluationsRoute = {
     operationId: 'evaluateAccesses',
     summary: 'Several decisions at once (Authorization API 1.0 §7)',
     body: Evaluations.meta({
-      examples: [{ subject: alice, resource: holiday, evaluations: [{ action: { name: 'view' } }, { action: { name: 'edit' } }] }],
+      examples: [
+        {
+          subject: alice,
+          resource: holiday,
+          evaluations: [{ action: { name: 'view' } }, { action: { name: 'edit' } }],
+        },
+      ],
     }),
     response: { 200: z.union([z.object({ evaluations: z.array(Decision) }), Decision]), ...failures },
   },
@@ -150,7 +158,9 @@ export const subjectSearchRoute = {
     ...base,
     operationId: 'searchSubjects',
     summary: 'Who may do this with this resource (Authorization API 1.0 §8.4)',
-    body: SubjectSearch.meta({ examples: [{ subject: { type: 'user' }, action: { name: 'view' }, resource: holiday }] }),
+    body: SubjectSearch.meta({
+      examples: [{ subject: { type: 'user' }, action: { name: 'view' }, resource: holiday }],
+    }),
     response: { 200: results(Entity), ...failures },
   },
 } as const;
@@ -162,7 +172,9 @@ export const resourceSearchRoute = {
     ...base,
     operationId: 'searchResources',
     summary: 'With which resources this subject may do this (Authorization API 1.0 §8.5)',
-    body: ResourceSearch.meta({ examples: [{ subject: alice, action: { name: 'view' }, resource: { type: 'album' } }] }),
+    body: ResourceSearch.meta({
+      examples: [{ subject: alice, action: { name: 'view' }, resource: { type: 'album' } }],
+    }),
     response: { 200: results(Entity), ...failures },
   },
 } as const;

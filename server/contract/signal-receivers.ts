@@ -17,7 +17,10 @@ export const signalReceivers = kind({
   fields: {
     clientId: ClientId.describe('The client whose tokens create and change its streams'),
     enabled: z.boolean().describe('Whether its streams exist for it and are sent'),
-    events: z.array(SentSignal).max(20).describe('The events that it may request; those of SCIM need the format `scim`'),
+    events: z
+      .array(SentSignal)
+      .max(20)
+      .describe('The events that it may request; those of SCIM need the format `scim`'),
     subjects: z
       .enum(['used', 'all'])
       .describe('About whom: people who have used the client, or everybody in the realm'),
@@ -28,11 +31,10 @@ export const signalReceivers = kind({
       .array(SubjectFormat)
       .min(1)
       .max(5)
-      .describe('How it may have people named: `iss_sub`, `email`, `opaque`, `complex` with the session, `scim` by their id'),
-    audience: text(1024)
-      .min(1)
-      .nullable()
-      .describe('The `aud` of its tokens; null: its clientId'),
+      .describe(
+        'How it may have people named: `iss_sub`, `email`, `opaque`, `complex` with the session, `scim` by their id',
+      ),
+    audience: text(1024).min(1).nullable().describe('The `aud` of its tokens; null: its clientId'),
     subjectInEvents: z
       .boolean()
       .describe('Whether events repeat the subject inside, as receivers of the drafts read it there'),

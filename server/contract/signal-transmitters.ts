@@ -63,7 +63,9 @@ export const signalTransmitters = kind({
       'What each event does: `notify` only the event SIGNAL_RECEIVED, `raiseRisk` too for a day, `endSessions`, `disable`; what is left out is ignored',
     ),
     delivery: z.enum(['push', 'poll']).describe('push: it sends tokens here; poll: the server fetches them'),
-    pollUrl: HttpsAddress.nullable().describe('poll: where tokens are fetched; null: as the transmitter said when the stream was created'),
+    pollUrl: HttpsAddress.nullable().describe(
+      'poll: where tokens are fetched; null: as the transmitter said when the stream was created',
+    ),
   },
   needed: ['issuer'],
   fresh: { enabled: true, matchEmail: false, reactions: {}, delivery: 'push' },

@@ -78,7 +78,9 @@ export const SubjectIdentifier = z.union([Simple, z.object({ format: z.literal('
 export type SubjectIdentifier = z.infer<typeof SubjectIdentifier>;
 export const SubjectInput = z.object({
   stream_id: Uri,
-  subject: SubjectIdentifier.describe('A person, as the stream names people or in another format that the receiver may have'),
+  subject: SubjectIdentifier.describe(
+    'A person, as the stream names people or in another format that the receiver may have',
+  ),
   verified: z.boolean().optional(),
 });
 export const VerificationInput = z.object({ stream_id: Uri, state: text(1024).optional() });
@@ -274,7 +276,9 @@ export const pushedEventRoute = {
     body: z.string().meta({ examples: ['eyJ0eXAiOiJzZWNldmVudCtqd3QiLCJhbGciOiJSUzI1NiJ9.e30.c2ln'] }),
     response: {
       202: z.null(),
-      400: Refusal.describe('`invalid_request`, `invalid_key`, `invalid_issuer`, `invalid_audience`, `authentication_failed`'),
+      400: Refusal.describe(
+        '`invalid_request`, `invalid_key`, `invalid_issuer`, `invalid_audience`, `authentication_failed`',
+      ),
       404: OAuthErrorBody,
       429: OAuthErrorBody.describe('`slow_down`'),
       default: OAuthErrorBody.describe('`server_error` (500), `temporarily_unavailable` (503)'),

@@ -324,7 +324,12 @@ function ownSections(): RealmDocument {
     authorizationServices: [
       {
         clientId: 'web',
-        settings: { enforcement: 'permissive', decisionStrategy: 'consensus', remoteResources: true, accessApi: 'search' },
+        settings: {
+          enforcement: 'permissive',
+          decisionStrategy: 'consensus',
+          remoteResources: true,
+          accessApi: 'search',
+        },
         scopes: [{ name: 'view: on', displayName: 'View' }, { name: 'edit' }],
         resources: [
           {

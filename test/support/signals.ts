@@ -67,7 +67,12 @@ export async function makeSignals(
 }
 
 /** Signs a person in to a client. */
-export async function useClient(server: TestServer, username: string, clientId: string, person = createPerson(server.baseUrl)) {
+export async function useClient(
+  server: TestServer,
+  username: string,
+  clientId: string,
+  person = createPerson(server.baseUrl),
+) {
   let page = await person.open(requestPath({ client_id: clientId }));
   if (page.heading === 'Sign in') page = await person.fill(page, { username, password: PASSWORD });
   const { body } = await exchange(server, responseParameters(page) ?? {}, {}, clientId);

@@ -99,7 +99,12 @@ describe('the authorization services of a client', () => {
     await admin.call(api.putAuthorizationSettings, { params, body: { decisionStrategy: 'affirmative' } });
     await admin.call(api.putAuthorizationResource, { params: named('albums'), body: { type: 'album' } });
     const { body } = await admin.call(api.putAuthorizationSettings, { params, body: { remoteResources: true } });
-    expect(body).toEqual({ enforcement: 'enforcing', decisionStrategy: 'affirmative', remoteResources: true, accessApi: 'off' });
+    expect(body).toEqual({
+      enforcement: 'enforcing',
+      decisionStrategy: 'affirmative',
+      remoteResources: true,
+      accessApi: 'off',
+    });
     const events = async () => (await admin.call(listEvents, { params: { realm }, query: { clientId } })).body ?? [];
     const before = await events();
     await admin.call(api.putAuthorizationResource, { params: named('albums'), body: { type: 'album' } });

@@ -5,9 +5,9 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, putUser } from '../../../server/contract/users.ts';
 import { basic, makeClient, makeRealm, SECRET } from '../../support/clients.ts';
+import { REALM } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { makeUma, protection, protectionToken } from '../../support/uma.ts';
-import { REALM } from '../../support/relying-party.ts';
 
 let server: TestServer;
 let ids: Record<string, string>;
@@ -79,7 +79,11 @@ afterAll(() => server?.stop());
 async function ask(
   path: string,
   body: unknown,
-  { as = 'records', headers = {}, realm = REALM }: { as?: string; headers?: Record<string, string>; realm?: string } = {},
+  {
+    as = 'records',
+    headers = {},
+    realm = REALM,
+  }: { as?: string; headers?: Record<string, string>; realm?: string } = {},
 ) {
   const response = await fetch(`${server.baseUrl}/realms/${realm}/access/v1/${path}`, {
     method: 'POST',
@@ -113,7 +117,11 @@ describe('a decision', () => {
   });
 
   test('ignores what it does not know, and repeats itself', async () => {
-    const more = { context: { time: '2025-06-27T18:03-07:00', nested: { a: 1 } }, foo: 'bar', future: { nested: true } };
+    const more = {
+      context: { time: '2025-06-27T18:03-07:00', nested: { a: 1 } },
+      foo: 'bar',
+      future: { nested: true },
+    };
     for (let nth = 0; nth < 3; nth += 1)
       expect(await decision(user('alice', { team: ['a', 'b'] }), action('read'), record('record-1'), more)).toBe(true);
   });
@@ -165,7 +173,11 @@ describe('a decision', () => {
         const { body: events = [] } = await server.admin.call(listEvents, { params: { realm: REALM }, query });
         return events.find(({ data }) => data.action === 'write' && data.resource === 'record-1');
       })
-      .toMatchObject({ clientId: 'records', outcome: expect.any(String), subject: { type: 'user', name: expect.any(String) } });
+      .toMatchObject({
+        clientId: 'records',
+        outcome: expect.any(String),
+        subject: { type: 'user', name: expect.any(String) },
+      });
   });
 });
 
@@ -174,16 +186,31 @@ describe('a gateway', () => {
     decision({ type: 'identity', id: ids[subject] ?? '' }, action(name), { type: 'route', id });
 
   test('names a path, whose most specific route decides', async () => {
-    expect(await Promise.all(['/pets', '/pets/7', '/orders/{id}'].map((path) => route(path)))).toEqual([true, true, true]);
+    expect(await Promise.all(['/pets', '/pets/7', '/orders/{id}'].map((path) => route(path)))).toEqual([
+      true,
+      true,
+      true,
+    ]);
     expect(await route('/pets/admin')).toBe(false);
     expect(await route('/pets/admin/settings')).toBe(false);
     expect(await route('/pets/7', 'POST')).toBe(false);
   });
 
   test('gets no for a path that two servers could read differently', async () => {
-    const paths = ['/pets/../pets', '/pets//7', '/pets/7/', '/pets/%2e%2e', '/pets/a%2Fb', '/pets/7?admin', '/pets/', 'pets/7'];
+    const paths = [
+      '/pets/../pets',
+      '/pets//7',
+      '/pets/7/',
+      '/pets/%2e%2e',
+      '/pets/a%2Fb',
+      '/pets/7?admin',
+      '/pets/',
+      'pets/7',
+    ];
     for (const path of paths) expect([path, await route(path)]).toEqual([path, false]);
-    expect(await decision({ type: 'identity', id: ids.bob }, action('GET'), { type: 'record', id: '/pets' })).toBe(false);
+    expect(await decision({ type: 'identity', id: ids.bob }, action('GET'), { type: 'record', id: '/pets' })).toBe(
+      false,
+    );
   });
 });
 
@@ -195,7 +222,11 @@ describe('many decisions', () => {
       await evaluations({
         subject: user('bob'),
         resource: record('record-1'),
-        evaluations: [{ action: action('read') }, { action: action('write') }, { subject: user('alice'), action: action('write') }],
+        evaluations: [
+          { action: action('read') },
+          { action: action('write') },
+          { subject: user('alice'), action: action('write') },
+        ],
       }),
     ).toEqual([{ decision: true }, { decision: false }, { decision: true }]);
     expect(
@@ -230,7 +261,11 @@ describe('many decisions', () => {
 
   test('deny an incomplete one by itself, and without a list the body is one', async () => {
     const body = { subject: user('alice'), action: action('read'), resource: record('record-1') };
-    const [good, bad] = await evaluations({ subject: body.subject, action: body.action, evaluations: [{ resource: body.resource }, {}] });
+    const [good, bad] = await evaluations({
+      subject: body.subject,
+      action: body.action,
+      evaluations: [{ resource: body.resource }, {}],
+    });
     expect([good, bad.decision, bad.context.error.status]).toEqual([{ decision: true }, false, 400]);
     for (const more of [{}, { evaluations: [] }])
       expect((await ask('evaluations', { ...body, ...more })).body).toEqual({ decision: true });
@@ -244,19 +279,18 @@ describe('a search', () => {
 
   test('finds subjects, resources and actions', async () => {
     const [archived, admin] = [record('record-2', { status: 'archived' }), user('bob', { role: 'admin' })];
-    expect(await results('subject', { subject: { type: 'user' }, action: action('read'), resource: record('record-1') })).toEqual(
-      expect.arrayContaining([user('alice'), user('bob')]),
-    );
-    expect(await results('subject', { subject: { type: 'user' }, action: action('write'), resource: archived })).toContainEqual(
-      user('bob'),
-    );
+    expect(
+      await results('subject', { subject: { type: 'user' }, action: action('read'), resource: record('record-1') }),
+    ).toEqual(expect.arrayContaining([user('alice'), user('bob')]));
+    expect(
+      await results('subject', { subject: { type: 'user' }, action: action('write'), resource: archived }),
+    ).toContainEqual(user('bob'));
     expect(
       await results('subject', { subject: { type: 'identity' }, action: action('read'), resource: record('record-1') }),
     ).toContainEqual({ type: 'identity', id: ids.bob });
-    expect(await results('resource', { subject: user('alice'), action: action('read'), resource: { type: 'record' } })).toEqual([
-      record('record-1'),
-      record('record-2'),
-    ]);
+    expect(
+      await results('resource', { subject: user('alice'), action: action('read'), resource: { type: 'record' } }),
+    ).toEqual([record('record-1'), record('record-2')]);
     expect(await results('action', { subject: user('alice'), resource: record('record-1') })).toEqual([
       action('read'),
       action('write'),
@@ -269,15 +303,28 @@ describe('a search', () => {
     const first = (await ask('search/resource', { ...asked, page: { limit: 1 } })).body;
     expect([first.results, first.page.count]).toEqual([[record('record-1')], 1]);
     const token = first.page.next_token;
-    expect((await ask('search/resource', { ...asked, page: { token, limit: 1 } })).body.results).toEqual([record('record-2')]);
+    expect((await ask('search/resource', { ...asked, page: { token, limit: 1 } })).body.results).toEqual([
+      record('record-2'),
+    ]);
     for (const wrong of [token, 'e30', '***']) {
-      const body = { subject: { type: 'user' }, action: action('read'), resource: record('record-1'), page: { token: wrong } };
+      const body = {
+        subject: { type: 'user' },
+        action: action('read'),
+        resource: record('record-1'),
+        page: { token: wrong },
+      };
       expect((await ask('search/subject', body)).status).toBe(400);
     }
     const seen: string[] = [];
     for (let next: string | undefined = ''; next !== undefined; ) {
-      const body: object = { subject: { type: 'user' }, action: action('read'), resource: record('record-1'), page: { token: next, limit: 1 } };
-      const page: { results: { id: string }[]; page: { next_token: string } } = (await ask('search/subject', body)).body;
+      const body: object = {
+        subject: { type: 'user' },
+        action: action('read'),
+        resource: record('record-1'),
+        page: { token: next, limit: 1 },
+      };
+      const page: { results: { id: string }[]; page: { next_token: string } } = (await ask('search/subject', body))
+        .body;
       seen.push(...page.results.map(({ id }) => id));
       next = page.page.next_token === '' ? undefined : page.page.next_token;
     }
@@ -290,7 +337,9 @@ describe('a caller', () => {
 
   test('is the client whose services decide, by its secret or by a token for the protection API', async () => {
     const token = await protectionToken(server, 'records');
-    expect((await ask('evaluation', asked, { headers: { authorization: `Bearer ${token}` } })).body).toEqual({ decision: true });
+    expect((await ask('evaluation', asked, { headers: { authorization: `Bearer ${token}` } })).body).toEqual({
+      decision: true,
+    });
     const refused = [
       { authorization: '' },
       { authorization: `Basic ${Buffer.from('records:wrong').toString('base64')}` },
@@ -333,7 +382,9 @@ describe('a caller', () => {
     for (const body of bad) expect([body, (await ask('evaluation', body)).status]).toEqual([body, 400]);
     const form = await ask('evaluation', 'subject=alice', { headers: { 'content-type': 'text/plain' } });
     expect(form.status).toBe(400);
-    const { headers } = await ask('evaluation', asked, { headers: { 'x-request-id': 'bfe9eb29-ab87-4ca3-be83-a1d5d8305716' } });
+    const { headers } = await ask('evaluation', asked, {
+      headers: { 'x-request-id': 'bfe9eb29-ab87-4ca3-be83-a1d5d8305716' },
+    });
     expect(headers.get('x-request-id')).toBe('bfe9eb29-ab87-4ca3-be83-a1d5d8305716');
   });
 });

@@ -50,7 +50,9 @@ beforeAll(async () => {
     const user = { username, email: `${username}@example.com`, emailVerified: true, password: PASSWORD };
     ids[username] = (await server.admin.call(createUser, { params, body: user })).body?.id ?? '';
   }
-  const users = [{ username: 'ana', identities: [{ identityProvider: 'corp', issuer: partner.url, subject: 'ana-there' }] }];
+  const users = [
+    { username: 'ana', identities: [{ identityProvider: 'corp', issuer: partner.url, subject: 'ana-there' }] },
+  ];
   await server.admin.call(importRealm, { params, body: { users } });
   await server.admin.call(createSignalTransmitter, {
     params,
@@ -94,7 +96,13 @@ interface Made {
   header?: Record<string, unknown>;
   pair?: typeof keys;
 }
-function set({ events = { [caep('session-revoked')]: {} }, subject = anaThere(), claims = {}, header = {}, pair = keys }: Made = {}) {
+function set({
+  events = { [caep('session-revoked')]: {} },
+  subject = anaThere(),
+  claims = {},
+  header = {},
+  pair = keys,
+}: Made = {}) {
   count += 1;
   const payload = {
     iss: partner.url,
@@ -105,9 +113,18 @@ function set({ events = { [caep('session-revoked')]: {} }, subject = anaThere(),
     events,
     ...claims,
   };
-  return new SignJWT(payload).setProtectedHeader({ alg: 'RS256', kid: 'k1', typ: 'secevent+jwt', ...header }).sign(pair.privateKey);
+  return new SignJWT(payload)
+    .setProtectedHeader({ alg: 'RS256', kid: 'k1', typ: 'secevent+jwt', ...header })
+    .sign(pair.privateKey);
 }
-async function push(jwt: string, { name = 'corp', realm = REALM, headers = {} }: { name?: string; realm?: string; headers?: Record<string, string> } = {}) {
+async function push(
+  jwt: string,
+  {
+    name = 'corp',
+    realm = REALM,
+    headers = {},
+  }: { name?: string; realm?: string; headers?: Record<string, string> } = {},
+) {
   const response = await fetch(`${server.baseUrl}/realms/${realm}/ssf/events/${name}`, {
     method: 'POST',
     headers: { 'content-type': 'application/secevent+jwt', authorization: SECRET, ...headers },
@@ -147,7 +164,9 @@ describe('an event', () => {
       {
         subject: undefined,
         claims: { sub_id: undefined },
-        events: { [caep('session-revoked')]: { subject: { subject_type: 'iss-sub', iss: partner.url, sub: 'ana-there' } } },
+        events: {
+          [caep('session-revoked')]: { subject: { subject_type: 'iss-sub', iss: partner.url, sub: 'ana-there' } },
+        },
       },
     ]) {
       await useClient(server, 'ana', 'rp');
@@ -159,7 +178,9 @@ describe('an event', () => {
   test('raises the risk of the next sign-ins for a day', async () => {
     const body = { riskPolicyEnabled: true, riskWeights: { 'security-signal': 5 } };
     await server.admin.call(putSettings, { params, body });
-    expect((await push(await set({ events: { [risc('credential-compromise')]: { credential_type: 'password' } } }))).status).toBe(202);
+    expect(
+      (await push(await set({ events: { [risc('credential-compromise')]: { credential_type: 'password' } } }))).status,
+    ).toBe(202);
     await useClient(server, 'ana', 'rp');
     const query = { type: 'LOGIN_SUCCESS', userId: ids.ana ?? '' };
     const { body: events = [] } = await server.admin.call(listEvents, { params, query });
@@ -190,7 +211,7 @@ describe('an event', () => {
       { format: 'account', uri: 'acct:ben@example.com' },
     ])
       expect((await push(await set({ subject }))).status).toBe(202);
-    expect([await sessions('ana') > 0, await sessions('ben') > 0]).toEqual([true, true]);
+    expect([(await sessions('ana')) > 0, (await sessions('ben')) > 0]).toEqual([true, true]);
     const [event] = await received();
     expect(event).toMatchObject({ subject: null, outcome: 'denied', data: { reaction: 'ignore' } });
   });
@@ -224,7 +245,10 @@ describe('a token is refused', () => {
     expect(await refused({ claims: { aud: 'rp' } })).toEqual({ status: 400, err: 'invalid_audience' });
     expect(await refused({ pair: strangers })).toEqual({ status: 400, err: 'invalid_key' });
     expect(await refused({ claims: { iat: old } })).toEqual({ status: 400, err: 'invalid_request' });
-    expect(await refused({ claims: { iat: Date.now() / 1000 + 3600 } })).toEqual({ status: 400, err: 'invalid_request' });
+    expect(await refused({ claims: { iat: Date.now() / 1000 + 3600 } })).toEqual({
+      status: 400,
+      err: 'invalid_request',
+    });
     expect(await refused({ claims: { jti: undefined } })).toEqual({ status: 400, err: 'invalid_request' });
     expect(await refused({ events: {} })).toEqual({ status: 400, err: 'invalid_request' });
     expect(await push('no token')).toEqual({ status: 400, err: 'invalid_request' });
@@ -238,7 +262,10 @@ describe('a token is refused', () => {
   });
 
   test('without the agreed header, of another realm, and by another name', async () => {
-    expect(await refused({}, { headers: { authorization: 'Bearer guess' } })).toEqual({ status: 401, err: 'authentication_failed' });
+    expect(await refused({}, { headers: { authorization: 'Bearer guess' } })).toEqual({
+      status: 401,
+      err: 'authentication_failed',
+    });
     expect((await refused({}, { realm: 'second' })).status).toBe(404);
     expect((await refused({}, { name: 'corp2' })).status).toBe(404);
     expect((await refused({}, { headers: { 'content-type': 'application/jwt' } })).status).toBe(400);
@@ -246,8 +273,14 @@ describe('a token is refused', () => {
 
   test('if the issuer’s document calls itself by another name', async () => {
     partner.answer = async (request) =>
-      request.url.startsWith('/.well-known') ? serves(strangers)({ url: '/.well-known/ssf-configuration' }) : serves(strangers)(request);
-    const body = { name: 'liar', issuer: `${partner.url}/tenant`, reactions: { sessionRevoked: 'endSessions' as const } };
+      request.url.startsWith('/.well-known')
+        ? serves(strangers)({ url: '/.well-known/ssf-configuration' })
+        : serves(strangers)(request);
+    const body = {
+      name: 'liar',
+      issuer: `${partner.url}/tenant`,
+      reactions: { sessionRevoked: 'endSessions' as const },
+    };
     await server.admin.call(createSignalTransmitter, { params, body });
     const jwt = await set({ claims: { iss: body.issuer }, pair: strangers });
     expect(await push(jwt, { name: 'liar' })).toEqual({ status: 400, err: 'invalid_key' });
@@ -255,7 +288,10 @@ describe('a token is refused', () => {
 
   test('a verification says only that the stream works', async () => {
     const events = { [ssf('verification')]: { state: 'x' } };
-    expect(await push(await set({ events, subject: { format: 'opaque', id: 'stream' } }))).toEqual({ status: 202, err: undefined });
+    expect(await push(await set({ events, subject: { format: 'opaque', id: 'stream' } }))).toEqual({
+      status: 202,
+      err: undefined,
+    });
     expect((await received())[0]).toMatchObject({ outcome: 'success', data: { reaction: 'ignore' } });
   });
 });
@@ -264,7 +300,8 @@ test('the server creates its stream at the transmitter, keeps it up to date, and
   const asked: { method: string; url: string; body: Record<string, unknown>; token: unknown }[] = [];
   let theirs: Record<string, unknown> | undefined;
   partner.answer = async (request) => {
-    if (!request.url.startsWith('/streams')) return serves(keys, { configuration_endpoint: `${partner.url}/streams` })(request);
+    if (!request.url.startsWith('/streams'))
+      return serves(keys, { configuration_endpoint: `${partner.url}/streams` })(request);
     const body = request.raw.length > 0 ? JSON.parse(String(request.raw)) : {};
     asked.push({ method: request.method, url: request.url, body, token: request.headers.authorization });
     if (request.method === 'DELETE') return { status: 204 };

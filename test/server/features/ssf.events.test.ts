@@ -72,7 +72,11 @@ describe('a receiver', () => {
     await server.admin.call(setPassword, { params: user('ana'), body: { password: PASSWORD } });
     const uri = caep('credential-change');
     const set = (await app.until(streams.app, has(uri))).find(has(uri));
-    expect(set).toMatchObject({ iss: issuer(), aud: 'app', sub_id: { format: 'iss_sub', iss: issuer(), sub: ids.ana } });
+    expect(set).toMatchObject({
+      iss: issuer(),
+      aud: 'app',
+      sub_id: { format: 'iss_sub', iss: issuer(), sub: ids.ana },
+    });
     expect(set).not.toHaveProperty('sub');
     expect(set).not.toHaveProperty('exp');
     expect(eventOf(set, uri)).toMatchObject({
@@ -123,7 +127,9 @@ describe('a receiver', () => {
     await makeUser('cara');
     await useClient(server, 'cara', 'app');
     await server.admin.call(putUser, { params: user('cara'), body: { email: 'new@example.com' } });
-    const changed = (await app.until(streams.app, has(risc('identifier-changed')))).find(has(risc('identifier-changed')));
+    const changed = (await app.until(streams.app, has(risc('identifier-changed')))).find(
+      has(risc('identifier-changed')),
+    );
     expect(changed?.sub_id).toEqual({ format: 'email', email: 'cara@example.com' });
     expect(eventOf(changed, risc('identifier-changed'))).toMatchObject({ 'new-value': 'new@example.com' });
     // `other` has no addresses, so it is not told of one
@@ -158,7 +164,10 @@ describe('a receiver', () => {
   test('is told of changed claims that its client gets, and of no others', async () => {
     await useClient(server, 'ana', 'app');
     await app.drain(streams.app);
-    await server.admin.call(putUser, { params: user('ana'), body: { firstName: 'Anna', attributes: { secret: ['x'] } } });
+    await server.admin.call(putUser, {
+      params: user('ana'),
+      body: { firstName: 'Anna', attributes: { secret: ['x'] } },
+    });
     const uri = caep('token-claims-change');
     const set = (await app.until(streams.app, has(uri))).find(has(uri));
     expect(eventOf(set, uri)?.claims).toMatchObject({ given_name: 'Anna' });
@@ -170,7 +179,9 @@ describe('a receiver', () => {
 test('SCIM’s events name people by their SCIM id, for a receiver that may have it', async () => {
   const uri = 'urn:ietf:params:scim:event:prov:';
   const events = ['scim-create' as const, 'scim-patch' as const, 'scim-deactivate' as const, 'scim-delete' as const];
-  const body = { signalReceivers: [{ clientId: 'stranger', events, subjects: 'all' as const, formats: ['scim' as const] }] };
+  const body = {
+    signalReceivers: [{ clientId: 'stranger', events, subjects: 'all' as const, formats: ['scim' as const] }],
+  };
   await server.admin.call(importRealm, { params, body });
   const scim = createReceiverOf(server, await receiverToken(server, 'stranger'));
   const stream = await scim.create();
@@ -222,7 +233,10 @@ describe('a pushed token', () => {
     await server.admin.call(setPassword, { params: user('ana'), body: { password: PASSWORD } });
     await expect.poll(() => https.received.length, { timeout: 20_000 }).toBe(2);
     const [first, second] = https.received;
-    expect(second?.headers).toMatchObject({ authorization: 'Bearer theirs', 'content-type': 'application/secevent+jwt' });
+    expect(second?.headers).toMatchObject({
+      authorization: 'Bearer theirs',
+      'content-type': 'application/secevent+jwt',
+    });
     const [a, b] = await Promise.all([first, second].map((one) => verified(server, String(one?.raw))));
     expect(a?.jti).toBe(b?.jti);
     expect(names(b as SetClaims)).toEqual([caep('credential-change')]);
@@ -230,7 +244,11 @@ describe('a pushed token', () => {
     https.answer = () => ({ status: 400, body: JSON.stringify({ err: 'invalid_audience', description: 'not ours' }) });
     await server.admin.call(setPassword, { params: user('ana'), body: { password: PASSWORD } });
     const dead = async () =>
-      (await server.pool.query(`select attempts, error from signal_set where stream_id = $1 and status = 'dead'`, [body.stream_id])).rows;
+      (
+        await server.pool.query(`select attempts, error from signal_set where stream_id = $1 and status = 'dead'`, [
+          body.stream_id,
+        ])
+      ).rows;
     await expect.poll(dead, { timeout: 20_000 }).toEqual([{ attempts: 1, error: 'invalid_audience: not ours' }]);
     // paused: it waits; enabled again: it goes out
     https.received.length = 0;

@@ -22,7 +22,11 @@ const only = (one: Source) => notes(one)[0];
 describe('an event', () => {
   test('says who caused it', () => {
     const by = (actor: Source['actor']) => only(source('PASSWORD_CHANGED', {}, { actor }))?.payload.initiating_entity;
-    expect([by(person), by({ type: 'user', id: 'u2' }), by({ type: 'client', id: 'c' })]).toEqual(['user', 'admin', 'admin']);
+    expect([by(person), by({ type: 'user', id: 'u2' }), by({ type: 'client', id: 'c' })]).toEqual([
+      'user',
+      'admin',
+      'admin',
+    ]);
     expect([by(null), by({ type: 'system', id: null })]).toEqual(['system', 'system']);
   });
 
@@ -47,7 +51,10 @@ describe('an event', () => {
   test('of a credential has CAEP’s name of its type', () => {
     const of = (type: string, data: Record<string, unknown>) => only(source(type, data))?.payload;
     expect(of('CREDENTIAL_CREATED', { type: 'otp' })).toMatchObject({ credential_type: 'app', change_type: 'create' });
-    expect(of('CREDENTIAL_DELETED', { type: 'device' })).toMatchObject({ credential_type: 'app', change_type: 'delete' });
+    expect(of('CREDENTIAL_DELETED', { type: 'device' })).toMatchObject({
+      credential_type: 'app',
+      change_type: 'delete',
+    });
     const passkey = (deviceType: string) => of('CREDENTIAL_CREATED', { type: 'webauthn', deviceType })?.credential_type;
     expect([passkey('multiDevice'), passkey('singleDevice')]).toEqual(['fido2-platform', 'fido2-roaming']);
     expect(only(source('SIGN_IN_REPORTED'))).toMatchObject({
@@ -57,17 +64,24 @@ describe('an event', () => {
   });
 
   test('of a user is a notice of SCIM with the attributes that changed', () => {
-    const of = (fields: string[]) => notes(source('USER_UPDATED', { fields })).find(({ signal }) => signal === 'scim-patch');
+    const of = (fields: string[]) =>
+      notes(source('USER_UPDATED', { fields })).find(({ signal }) => signal === 'scim-patch');
     expect(of(['firstName', 'lastName', 'email', 'attributes'])?.payload).toEqual({ attributes: ['name', 'emails'] });
     expect(of(['attributes'])).toBeUndefined();
-    expect(only(source('USER_CREATED'))).toMatchObject({ signal: 'scim-create', payload: { attributes: ['userName', 'active'] } });
+    expect(only(source('USER_CREATED'))).toMatchObject({
+      signal: 'scim-create',
+      payload: { attributes: ['userName', 'active'] },
+    });
   });
 
   test('without a user, and of an administrator’s session, says nothing', () => {
     expect(notes(source('PASSWORD_CHANGED', {}, { subject: { type: 'client', id: 'c' } }))).toEqual([]);
     expect(notes(source('PASSWORD_CHANGED', {}, { subject: null }))).toEqual([]);
     expect(notes(source('SESSION_ENDED', { administrator: true }))).toEqual([]);
-    expect(only(source('SESSION_ENDED', { sessionId: 's', clients: ['a', 1] }))?.session).toEqual({ id: 's', clients: ['a'] });
+    expect(only(source('SESSION_ENDED', { sessionId: 's', clients: ['a', 1] }))?.session).toEqual({
+      id: 's',
+      clients: ['a'],
+    });
   });
 });
 
@@ -105,7 +119,15 @@ test('a subject has the names that its format has, and none where the user lacks
 });
 
 test('a token has one event, its subject, and no claim by which it could pass for another token', () => {
-  const contents = { iss: 'i', aud: 'a', jti: 'j', at, subject: { format: 'opaque', id: 'o' }, event: 'urn:e', payload: { n: 1 } };
+  const contents = {
+    iss: 'i',
+    aud: 'a',
+    jti: 'j',
+    at,
+    subject: { format: 'opaque', id: 'o' },
+    event: 'urn:e',
+    payload: { n: 1 },
+  };
   const claims = setClaims(contents);
   expect(Object.keys(claims).sort()).toEqual(['aud', 'events', 'iat', 'iss', 'jti', 'sub_id']);
   expect(claims.events).toEqual({ 'urn:e': { n: 1 } });
@@ -129,7 +151,11 @@ test('changed claims are those that the client gets, with null for what is gone'
   const scope = (claims: ClaimView[]): ScopeView => ({ name: 's', description: null, inTokenScope: true, claims });
   const scopes = [
     scope([claim('given_name', 'property', 'firstName'), claim('name', 'property', 'fullName')]),
-    scope([claim('roles', 'roles'), claim('tier', 'attribute', 'tier'), { ...claim('hidden', 'attribute', 'x'), in: [] }]),
+    scope([
+      claim('roles', 'roles'),
+      claim('tier', 'attribute', 'tier'),
+      { ...claim('hidden', 'attribute', 'x'), in: [] },
+    ]),
   ];
   const ana: Person = {
     id: 'u1',

@@ -9,7 +9,16 @@ import {
 } from '../../../server/contract/signal-receivers.ts';
 import { REALM } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { caep, createReceiverOf, makeSignals, POLL, PUSH, receiverToken, risc, verified } from '../../support/signals.ts';
+import {
+  caep,
+  createReceiverOf,
+  makeSignals,
+  POLL,
+  PUSH,
+  receiverToken,
+  risc,
+  verified,
+} from '../../support/signals.ts';
 
 let server: TestServer;
 let app: ReturnType<typeof createReceiverOf>;
@@ -74,9 +83,19 @@ describe('a stream', () => {
     expect([made.status, made.body]).toEqual([201, stream]);
     expect((await app.call('GET', `streams?stream_id=${id}`)).body).toEqual(stream);
     expect((await app.call('GET', 'streams')).body).toEqual([stream]);
-    const patched = await app.call('PATCH', 'streams', { stream_id: id, iss: stream.iss, aud: ['app'], description: 'Mine' });
+    const patched = await app.call('PATCH', 'streams', {
+      stream_id: id,
+      iss: stream.iss,
+      aud: ['app'],
+      description: 'Mine',
+    });
     expect([patched.status, patched.body]).toEqual([200, { ...stream, description: 'Mine' }]);
-    for (const wrong of [{ iss: 'https://evil.example' }, { aud: 'other' }, { events_delivered: [] }, { format: 'opaque' }])
+    for (const wrong of [
+      { iss: 'https://evil.example' },
+      { aud: 'other' },
+      { events_delivered: [] },
+      { format: 'opaque' },
+    ])
       expect((await app.call('PATCH', 'streams', { stream_id: id, ...wrong })).status).toBe(400);
     const replaced = await app.call('PUT', 'streams', { stream_id: id, delivery: { method: POLL } });
     expect(replaced.body).toMatchObject({ format: 'iss_sub', events_delivered: stream.events_supported });
@@ -102,7 +121,11 @@ describe('a stream', () => {
 
   test('is pushed by the drafts’ name of the way, and the answer never has the secret', async () => {
     const method = 'https://schemas.openid.net/secevent/risc/delivery-method/push';
-    const delivery = { method, endpoint_url: 'https://receiver.example.com/events', authorization_header: 'Bearer hidden' };
+    const delivery = {
+      method,
+      endpoint_url: 'https://receiver.example.com/events',
+      authorization_header: 'Bearer hidden',
+    };
     const { status, body } = await app.call('POST', 'streams', { delivery });
     expect([status, body.delivery]).toEqual([201, { method, endpoint_url: delivery.endpoint_url }]);
     const { body: receivers = [] } = await server.admin.call(listSignalReceivers, { params });
@@ -110,7 +133,10 @@ describe('a stream', () => {
     const shown = await server.admin.call(listSignalStreams, { params: { ...params, id } });
     expect(shown.body).toMatchObject([{ id: body.stream_id, method: 'push', status: 'enabled', waiting: 0 }]);
     expect(JSON.stringify(shown.body)).not.toContain('hidden');
-    const { body: events = [] } = await server.admin.call(listEvents, { params, query: { type: 'SIGNAL_STREAM_CREATED' } });
+    const { body: events = [] } = await server.admin.call(listEvents, {
+      params,
+      query: { type: 'SIGNAL_STREAM_CREATED' },
+    });
     expect(events[0]).toMatchObject({ clientId: 'app', data: { streamId: body.stream_id, method: 'push' } });
     await server.admin.call(deleteSignalStream, { params: { ...params, id, streamId: body.stream_id } });
     expect((await app.call('GET', 'streams')).body).toEqual([]);
@@ -134,7 +160,9 @@ describe('a caller', () => {
     expect((await reading.call('GET', 'streams')).status).toBe(200);
     const refused = await reading.call('POST', 'streams', stream);
     expect([refused.status, refused.body.error]).toEqual([403, 'insufficient_scope']);
-    expect(await createReceiverOf(server, await receiverToken(server, 'app'), 'master').call('GET', 'streams')).toMatchObject({
+    expect(
+      await createReceiverOf(server, await receiverToken(server, 'app'), 'master').call('GET', 'streams'),
+    ).toMatchObject({
       status: 401,
     });
   });
@@ -214,14 +242,17 @@ describe('a poll', () => {
 
   test('gets nothing while the stream is paused, and everything after it', async () => {
     const id = await other.create();
-    const status = async (wanted: string) => (await other.call('POST', 'status', { stream_id: id, status: wanted })).body;
+    const status = async (wanted: string) =>
+      (await other.call('POST', 'status', { stream_id: id, status: wanted })).body;
     expect(await status('paused')).toEqual({ stream_id: id, status: 'paused' });
     now += 61_000;
     await other.call('POST', 'verification', { stream_id: id, state: 'later' });
     expect((await other.poll(id)).sets).toEqual({});
     expect((await other.call('GET', `status?stream_id=${id}`)).body).toEqual({ stream_id: id, status: 'paused' });
     await status('enabled');
-    const states = (await other.drain(id)).flatMap(({ events }) => Object.values(events).map((e) => e.state ?? e.status));
+    const states = (await other.drain(id)).flatMap(({ events }) =>
+      Object.values(events).map((e) => e.state ?? e.status),
+    );
     expect(states).toEqual(['paused', 'later', 'enabled']);
     await status('disabled');
     expect((await other.poll(id)).sets).toEqual({});

@@ -285,7 +285,12 @@ const cases: Case[] = [
     'authorizationServices',
     'keyed',
     {
-      settings: { enforcement: 'disabled', decisionStrategy: 'affirmative', remoteResources: true, accessApi: 'decisions' },
+      settings: {
+        enforcement: 'disabled',
+        decisionStrategy: 'affirmative',
+        remoteResources: true,
+        accessApi: 'decisions',
+      },
       scopes: [{ name: 'b', displayName: 'B' }, { name: 'a' }],
       resources: [{ name: 'r', type: 't', uris: ['/b', '/a'], owner: 'ana', attributes: { k: ['v'] } }],
       policies: [{ name: 'p', type: 'role', logic: 'negative', config: { roles: ['reader', 'on'] } }],

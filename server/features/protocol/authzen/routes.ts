@@ -66,7 +66,9 @@ export function authzenRoutes(app: FastifyInstance, deps: AuthzenRoutesDeps): vo
       : access.evaluations(caller, asked);
   });
   post(api.subjectSearchRoute, (caller, request) => searches.subjects(caller, jsonBodyOf(request, api.SubjectSearch)));
-  post(api.resourceSearchRoute, (caller, request) => searches.resources(caller, jsonBodyOf(request, api.ResourceSearch)));
+  post(api.resourceSearchRoute, (caller, request) =>
+    searches.resources(caller, jsonBodyOf(request, api.ResourceSearch)),
+  );
   post(api.actionSearchRoute, (caller, request) => searches.actions(caller, jsonBodyOf(request, api.ActionSearch)));
 }
 

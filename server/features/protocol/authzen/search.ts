@@ -7,7 +7,12 @@ import type { Sql } from '../../../db/sql.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { decider, type Runtime } from '../../configuration/authorization-services/evaluate.ts';
 import { type Found, readClients, readUsers } from '../../configuration/authorization-services/model.ts';
-import { isRegisteredId, readRuntime, registeredOfType, sharesOf } from '../../configuration/authorization-services/runtime.ts';
+import {
+  isRegisteredId,
+  readRuntime,
+  registeredOfType,
+  sharesOf,
+} from '../../configuration/authorization-services/runtime.ts';
 import { clientIn, contextOf } from './requests.ts';
 import { type Access, type Caller, keyOf, partyOf, type Ready, typeOf } from './service.ts';
 import { idAs } from './subjects.ts';
@@ -58,7 +63,9 @@ export function createSearches({ sql, access, now }: { sql: Sql; access: Access;
     const clientId = found.userId === null ? found.requester.clientId : clientIn(asked);
     const { decide } = decider(model, { ...found.requester, clientId, context: contextOf(asked), at: now() }, runtime);
     return (resource: string, scopes: readonly string[]): string[] =>
-      (decide({ resource, scopes }) ?? []).flatMap(({ scope, vote }) => (scope !== null && vote === 'permit' ? [scope] : []));
+      (decide({ resource, scopes }) ?? []).flatMap(({ scope, vote }) =>
+        scope !== null && vote === 'permit' ? [scope] : [],
+      );
   };
   const record = (caller: Caller, kind: string, about: Record<string, unknown>, found?: Found) =>
     access.record(caller, {
@@ -100,7 +107,8 @@ export function createSearches({ sql, access, now }: { sql: Sql; access: Access;
         const shared = shares.get(found.userId ?? '') ?? new Map();
         const runtime = { registered: base?.registered ?? new Map(), shared };
         const id = idAs(type, found);
-        if (id === undefined || judgeOf({ model }, found, runtime, asked)(key, [asked.action.name]).length === 0) continue;
+        if (id === undefined || judgeOf({ model }, found, runtime, asked)(key, [asked.action.name]).length === 0)
+          continue;
         results.push({ type, id });
         const isLast = nth === candidates.length - 1 && candidates.length < MOST_CANDIDATES;
         if (results.length === limit && !isLast) return answer(results, { of: 'subjects', after: candidate.key });

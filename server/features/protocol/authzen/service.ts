@@ -10,7 +10,12 @@ import { userParty } from '../../../domain/party.ts';
 import type { EventBatch } from '../../../events/batch.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Decisions, NamedSubject } from '../../configuration/authorization-services/decisions.ts';
-import { decider, type Model, type Protected, type Runtime } from '../../configuration/authorization-services/evaluate.ts';
+import {
+  decider,
+  type Model,
+  type Protected,
+  type Runtime,
+} from '../../configuration/authorization-services/evaluate.ts';
 import type { Found } from '../../configuration/authorization-services/model.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import { ROUTE, routeNamed } from './paths.ts';
@@ -146,7 +151,9 @@ export function createAccess({ sql, settings, decisions, batch, now }: AccessDep
       const evaluations: Decision[] = [];
       for (const one of singles) {
         const decision = 'asked' in one && ((await decided.next()).value?.[0] ?? false);
-        evaluations.push('fault' in one ? { decision, context: { error: { status: 400, message: one.fault } } } : { decision });
+        evaluations.push(
+          'fault' in one ? { decision, context: { error: { status: 400, message: one.fault } } } : { decision },
+        );
         if (semantic === 'deny_on_first_deny' && !decision) break;
         if (semantic === 'permit_on_first_permit' && decision) break;
       }

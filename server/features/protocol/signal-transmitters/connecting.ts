@@ -18,7 +18,11 @@ import { SetRefusal, type SetVerification } from './token.ts';
 
 const LIMITS = { timeoutMs: 10_000, maxBytes: 256 * 1024 } as const;
 
-const text = z.string().min(1).max(2048).refine((s) => !s.includes('\0'));
+const text = z
+  .string()
+  .min(1)
+  .max(2048)
+  .refine((s) => !s.includes('\0'));
 const Created = z.object({
   stream_id: text,
   aud: z.union([text, z.array(text).max(100)]).optional(),
@@ -62,7 +66,8 @@ export function createConnecting({ sql, transact, seal, outbound, verification, 
       throw new Problem('wrong-state', `The transmitter’s metadata can’t be had: ${why}`, { cause: error });
     });
     const { configuration_endpoint: endpoint } = metadata;
-    if (endpoint === undefined) throw new Problem('wrong-state', 'The transmitter’s metadata names no configuration_endpoint');
+    if (endpoint === undefined)
+      throw new Problem('wrong-state', 'The transmitter’s metadata names no configuration_endpoint');
     return async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', body: object | undefined, query = '') => {
       const answer = await outbound.fetch(`${endpoint}${query}`, {
         method,
@@ -118,7 +123,10 @@ export function createConnecting({ sql, transact, seal, outbound, verification, 
     // SSF 1.0 §8.1.1.1: the transmitter has a stream of ours already, and permits no other
     if (answer.status !== 409) return createdIn(answer);
     const list = await ask('GET', undefined);
-    const [first] = z.array(Created).catch([]).parse(list.status === 200 ? JSON.parse(list.body) : []);
+    const [first] = z
+      .array(Created)
+      .catch([])
+      .parse(list.status === 200 ? JSON.parse(list.body) : []);
     if (!first) throw refused(answer.status);
     return createdIn(await ask('PUT', { stream_id: first.stream_id, ...stream }));
   }

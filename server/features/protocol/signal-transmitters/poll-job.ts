@@ -1,8 +1,8 @@
 // Fetches the tokens of transmitters that don't push: one look a minute, and until nothing more is waiting. RFC 8936 §2.4.
 import { z } from 'zod';
 import type { Sql } from '../../../db/sql.ts';
-import type { Outbound } from '../../../http/outbound.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Outbound } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
 import { type Job, job } from '../../../jobs/job.ts';
 import type { Enqueue } from '../../../jobs/retries.ts';
@@ -15,7 +15,10 @@ const LIMITS = { timeoutMs: 10_000, maxBytes: 1024 * 1024 } as const;
 const AT_ONCE = 50;
 const ROUNDS = 20;
 
-const Answer = z.object({ sets: z.record(z.string(), z.string()).default({}), moreAvailable: z.boolean().default(false) });
+const Answer = z.object({
+  sets: z.record(z.string(), z.string()).default({}),
+  moreAvailable: z.boolean().default(false),
+});
 interface Receipts {
   ack: string[];
   setErrs: Record<string, { err: string; description: string }>;

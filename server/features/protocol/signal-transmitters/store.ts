@@ -102,7 +102,8 @@ export async function userOf(
     return rows.length === 1 ? rows[0] : undefined;
   }
   if (alias === null) return undefined;
-  const named = subject.format === 'opaque' ? { issuer, subject: subject.id } : { issuer: subject.iss, subject: subject.sub };
+  const named =
+    subject.format === 'opaque' ? { issuer, subject: subject.id } : { issuer: subject.iss, subject: subject.sub };
   const [row] = await sql<KnownUser>`
     select u.id, u.username from identity_link l
       join identity_provider p on p.realm_id = l.realm_id and p.id = l.provider_id and p.alias = ${alias}

@@ -3,9 +3,9 @@
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { z } from 'zod';
 import { DAY_SECONDS } from '../../../contract/durations.ts';
-import { signalOfUri, type Signal, STREAM_UPDATED, VERIFICATION } from '../../../contract/signals.ts';
-import type { Outbound } from '../../../http/outbound.ts';
+import { type Signal, STREAM_UPDATED, signalOfUri, VERIFICATION } from '../../../contract/signals.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Outbound } from '../../../http/outbound.ts';
 import { createRemoteDocuments } from '../../../http/remote-documents.ts';
 
 /** The reasons by which a receiver refuses a token: RFC 8935 §2.4. */
@@ -27,9 +27,24 @@ const SKEW_SECONDS = 300;
 /** Tokens are remembered for longer, so that an old one is refused by its age and a younger one by its id. */
 export const LONGEST_SECONDS = 7 * DAY_SECONDS;
 const MOST_BYTES = 32 * 1024;
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
 
-const text = z.string().max(2048).refine((s) => !s.includes('\0'));
+const text = z
+  .string()
+  .max(2048)
+  .refine((s) => !s.includes('\0'));
 const Claims = z.object({
   iss: text,
   aud: z.union([text.transform((aud) => [aud]), z.array(text).max(100)]),
@@ -45,7 +60,10 @@ const Simple = z.union([
   z.object({ format: z.literal('email'), email: text }),
 ]);
 export type SimpleSubject = z.infer<typeof Simple>;
-const Subject = z.union([Simple, z.object({ format: z.literal('complex'), user: Simple }).transform(({ user }) => user)]);
+const Subject = z.union([
+  Simple,
+  z.object({ format: z.literal('complex'), user: Simple }).transform(({ user }) => user),
+]);
 /** The drafts' form, which RISC transmitters still use: `subject_type` with a hyphen. */
 const Legacy = z.object({ subject_type: z.string() }).loose();
 
@@ -98,7 +116,8 @@ export function createSetVerification({ outbound, now }: { outbound: Pick<Outbou
     });
     const metadata = Metadata.safeParse(found).data;
     // Otherwise any host could speak for any issuer.
-    if (metadata?.issuer !== issuer) throw new SetRefusal('invalid_key', 'The issuer’s document does not name its keys');
+    if (metadata?.issuer !== issuer)
+      throw new SetRefusal('invalid_key', 'The issuer’s document does not name its keys');
     return metadata;
   }
   const keysAt = async ({ issuer, jwksUri }: Source): Promise<string> => jwksUri ?? (await metadataOf(issuer)).jwks_uri;
@@ -135,13 +154,16 @@ export function createSetVerification({ outbound, now }: { outbound: Pick<Outbou
       } catch {
         throw invalid('The body is no signed token');
       }
-      const type = String(header.typ ?? '').toLowerCase().replace(/^application\//, '');
+      const type = String(header.typ ?? '')
+        .toLowerCase()
+        .replace(/^application\//, '');
       if (type !== 'secevent+jwt') throw invalid('The token’s type is not secevent+jwt');
       const claims = Claims.safeParse(payload);
       if (!claims.success) throw invalid(`The claim ${claims.error.issues[0]?.path.join('.')} is missing or malformed`);
       const { iss, aud, iat, jti, sub_id, events } = claims.data;
       if (iss !== source.issuer) throw new SetRefusal('invalid_issuer', 'The issuer is not the one expected here');
-      if (!aud.includes(source.audience)) throw new SetRefusal('invalid_audience', 'The token is not for this receiver');
+      if (!aud.includes(source.audience))
+        throw new SetRefusal('invalid_audience', 'The token is not for this receiver');
       const signed = await isSigned(jwt, source).catch((error: unknown) => {
         if (error instanceof SetRefusal) throw error;
         // The transmitter sends the token again, when the keys may be had.

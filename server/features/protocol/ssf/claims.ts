@@ -1,6 +1,6 @@
 // The contents of a security event token: pure but for the subject's name. RFC 8417 §2, RFC 9493, SSF 1.0 §4.
 import { isProvisioning, type SentSignal, type SubjectFormat, uriOfSignal } from '../../../contract/signals.ts';
-import { type ClaimView, claimsOf, saidFor, type ScopeView } from '../../../domain/claims.ts';
+import { type ClaimView, claimsOf, type ScopeView, saidFor } from '../../../domain/claims.ts';
 import type { Person } from '../../../domain/person.ts';
 import type { Note } from './notes.ts';
 
@@ -105,8 +105,12 @@ export function changedClaims(
   person: Person,
   fields: readonly string[],
 ): Record<string, unknown> | undefined {
-  const touched = saidFor(client, scopes).map(({ claims }) => ({ claims: claims.filter((claim) => dependsOn(claim, fields)) }));
-  const names = touched.flatMap(({ claims }) => claims.flatMap(({ name, in: places }) => (places.length > 0 ? [outer(name)] : [])));
+  const touched = saidFor(client, scopes).map(({ claims }) => ({
+    claims: claims.filter((claim) => dependsOn(claim, fields)),
+  }));
+  const names = touched.flatMap(({ claims }) =>
+    claims.flatMap(({ name, in: places }) => (places.length > 0 ? [outer(name)] : [])),
+  );
   if (names.length === 0) return undefined;
   const present = Object.assign({}, ...PLACES.map((place) => claimsOf(touched, person, place)));
   return { ...Object.fromEntries(names.map((name) => [name, null])), ...present };

@@ -54,7 +54,8 @@ const OF_TOKENS = [
 /** Sign-ins without a raised level of assurance, and changes by the system to no user, have nothing to tell. */
 const tells = fragment`h.type = any(${OF_TOKENS}::text[]) and (h.type <> 'LOGIN_SUCCESS' or h.data ? 'previousLevel')`;
 
-const wanted: EventConsumer['wanted'] = (realm) => fragment`exists (select from signal_stream where realm_id = ${realm})`;
+const wanted: EventConsumer['wanted'] = (realm) =>
+  fragment`exists (select from signal_stream where realm_id = ${realm})`;
 
 export const signalConsumer: EventConsumer = {
   job: SOURCES_JOB,

@@ -76,8 +76,7 @@ export function changesOf(
     payload,
   });
   // The events of an erasure name a pseudonym, of which nothing is known.
-  if (!after)
-    return before || source.type === 'USER_DELETED' ? [note('account-purged'), note('scim-delete')] : [];
+  if (!after) return before || source.type === 'USER_DELETED' ? [note('account-purged'), note('scim-delete')] : [];
   if (!before) return [];
   const notes: Note[] = [];
   if (before.enabled !== after.enabled)

@@ -75,7 +75,7 @@ export function pushJob(deps: PushJobDeps): Job {
     ...pushTerms,
     async run({ realm, streamId, id, attempt }) {
       const set = await store.sendableSet(sql, realm, id);
-      if (!set || set.sent !== 'pending' || set.attempts >= attempt) return;
+      if (set?.sent !== 'pending' || set.attempts >= attempt) return;
       const client = await clients.view(realm, set.client_id);
       // A paused stream keeps its tokens until it is enabled again; SSF 1.0 §8.1.2.
       if (!set.pushed || set.status !== 'enabled' || !set.enabled || !client?.enabled) return;

@@ -115,11 +115,13 @@ export function createStreams(deps: StreamsDeps) {
       throw new OAuthError('invalid_request', `format: must be one of ${row.formats.join(', ')}`);
     const pushed = delivery ? deliveryMethods[delivery.method] === 'push' : (before?.pushed ?? false);
     const address = delivery ? delivery.endpoint_url : before?.endpoint_url;
-    if (pushed && !address) throw new OAuthError('invalid_request', 'delivery.endpoint_url: is required to push tokens');
+    if (pushed && !address)
+      throw new OAuthError('invalid_request', 'delivery.endpoint_url: is required to push tokens');
     const header = delivery?.authorization_header;
     const context = contextAtRest('signal-stream', { realm, id });
     // A header belongs to its address: it is never sent to another one.
-    const kept = delivery && delivery.endpoint_url !== before?.endpoint_url ? null : (before?.authorization_header ?? null);
+    const kept =
+      delivery && delivery.endpoint_url !== before?.endpoint_url ? null : (before?.authorization_header ?? null);
     return {
       id,
       receiver: row.id,
@@ -164,7 +166,8 @@ export function createStreams(deps: StreamsDeps) {
       payload,
     });
     await store.insertSets(tx.sql, realm, [{ id, stream_id: stream.id, user_id: null, event, claims }], now());
-    if (stream.pushed && stream.status === 'enabled') await enqueue(tx.sql, PUSH_JOB, [{ realm, streamId: stream.id, id }]);
+    if (stream.pushed && stream.status === 'enabled')
+      await enqueue(tx.sql, PUSH_JOB, [{ realm, streamId: stream.id, id }]);
   }
 
   const shown = (row: store.ShownRow): SignalStream => ({
@@ -217,7 +220,9 @@ export function createStreams(deps: StreamsDeps) {
             throw new OAuthError('access_denied', `A receiver has at most ${MOST_STREAMS} streams`, { status: 409 });
           await store.insertStream(tx.sql, realm, stream, now());
           await store.seedPeople(tx.sql, realm, row);
-          tx.record(happened('SIGNAL_STREAM_CREATED', receiver, stream.id, { method: stream.pushed ? 'push' : 'poll' }));
+          tx.record(
+            happened('SIGNAL_STREAM_CREATED', receiver, stream.id, { method: stream.pushed ? 'push' : 'poll' }),
+          );
         },
         { longestMs: SEEDING_MS },
       );
@@ -267,13 +272,22 @@ export function createStreams(deps: StreamsDeps) {
         if (status === 'enabled' && before.status !== 'enabled' && before.pushed) {
           const waiting = await store.waitingPushes(tx.sql, realm, before.id);
           if (waiting.length > 0)
-            await enqueue(tx.sql, PUSH_JOB, waiting.map((set) => ({ realm, streamId: before.id, ...set })));
+            await enqueue(
+              tx.sql,
+              PUSH_JOB,
+              waiting.map((set) => ({ realm, streamId: before.id, ...set })),
+            );
         }
         if (status !== before.status && status !== 'disabled')
-          await tell(tx, receiver, { ...before, status }, {
-            event: STREAM_UPDATED,
-            payload: { status, ...(reason !== undefined && { reason }) },
-          });
+          await tell(
+            tx,
+            receiver,
+            { ...before, status },
+            {
+              event: STREAM_UPDATED,
+              payload: { status, ...(reason !== undefined && { reason }) },
+            },
+          );
         tx.record(happened('SIGNAL_STREAM_UPDATED', receiver, before.id, { status }));
         return { stream_id: before.id, status, ...(reason !== undefined && { reason }) };
       }),
@@ -316,8 +330,7 @@ export function createStreams(deps: StreamsDeps) {
       if (acknowledged.length + Object.keys(refused).length > 0)
         await store.settleSets(realmSql(realm), realm, stream.id, { acknowledged, refused, at: now() });
       const limit = Math.min(maxEvents, MOST_POLLED);
-      const look = async () =>
-        stream.status === 'enabled' ? store.waitingSets(sql, realm, stream.id, limit + 1) : [];
+      const look = async () => (stream.status === 'enabled' ? store.waitingSets(sql, realm, stream.id, limit + 1) : []);
       let waiting = await look();
       if (waiting.length === 0 && limit > 0 && !returnImmediately && pollers < MOST_WAITING) {
         pollers += 1;

@@ -74,8 +74,9 @@ export const updateStream = (sql: Sql, realm: string, s: SavedStream) => sql`
     description = ${s.description}
   where realm_id = ${realm} and id = ${s.id}`;
 export const deleteStream = async (sql: Sql, realm: string, receiver: string, id: string): Promise<boolean> =>
-  (await sql`delete from signal_stream where realm_id = ${realm} and receiver = ${receiver} and id = ${id} returning id`)
-    .length > 0;
+  (
+    await sql`delete from signal_stream where realm_id = ${realm} and receiver = ${receiver} and id = ${id} returning id`
+  ).length > 0;
 export const setStatus = (sql: Sql, realm: string, id: string, status: Status, reason: string | null) => sql`
   update signal_stream set status = ${status}, status_reason = ${reason} where realm_id = ${realm} and id = ${id}`;
 /** @returns whether so much time has passed since the last verification */
@@ -87,7 +88,11 @@ export const beginVerification = async (sql: Sql, realm: string, id: string, at:
   ).length > 0;
 
 /** Notes the state of the users whom a new stream may be about: of all, or of those who have used the receiver's client. */
-export function seedPeople(sql: Sql, realm: string, { id, client_id, subjects }: Pick<ReceiverRow, 'id' | 'client_id' | 'subjects'>) {
+export function seedPeople(
+  sql: Sql,
+  realm: string,
+  { id, client_id, subjects }: Pick<ReceiverRow, 'id' | 'client_id' | 'subjects'>,
+) {
   const users = fragment`
     select sc.user_id from (
       select s.user_id, c.client from session_client c join session s on s.realm_id = c.realm_id and s.id = c.session_id
@@ -153,7 +158,11 @@ export const settleSets = (
   sql: Sql,
   realm: string,
   streamId: string,
-  { acknowledged, refused, at }: { acknowledged: readonly string[]; refused: Readonly<Record<string, string>>; at: Date },
+  {
+    acknowledged,
+    refused,
+    at,
+  }: { acknowledged: readonly string[]; refused: Readonly<Record<string, string>>; at: Date },
 ) => sql`
   update signal_set set status = case when id = any(${acknowledged}::uuid[]) then 'delivered' else 'dead' end,
     error = ${jsonText(refused)}::jsonb ->> id::text, attempts = attempts + 1, last_attempt_at = ${at}, ${forgotten}

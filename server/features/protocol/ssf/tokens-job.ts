@@ -121,7 +121,15 @@ export function tokensJob(deps: TokensJobDeps): Job {
           txn: note.source,
           subjectInEvents: stream.subject_in_events,
         });
-        sets.push({ id, stream_id: stream.id, user_id: note.userId, event: note.signal, claims, source: note.source, stream });
+        sets.push({
+          id,
+          stream_id: stream.id,
+          user_id: note.userId,
+          event: note.signal,
+          claims,
+          source: note.source,
+          stream,
+        });
       }
     }
     return sets;
@@ -129,7 +137,9 @@ export function tokensJob(deps: TokensJobDeps): Job {
 
   /** The users whom the sources are about: by id, and after an import or an erasure, which name none, all who differ. */
   async function usersOf(tx: Tx, realm: string, sources: readonly Source[]) {
-    const named = sources.flatMap(({ subject }) => (subject?.type === 'user' && subject.id !== null ? [subject.id] : []));
+    const named = sources.flatMap(({ subject }) =>
+      subject?.type === 'user' && subject.id !== null ? [subject.id] : [],
+    );
     const imported = sources.find(({ type }) => type === 'USERS_IMPORTED' || type === 'USER_ERASED');
     const changed = imported ? await reading.changedPeople(tx.sql, realm, MOST_CHANGED) : [];
     return { ids: [...new Set([...named, ...changed])], imported, isMore: changed.length === MOST_CHANGED };
@@ -158,13 +168,17 @@ export function tokensJob(deps: TokensJobDeps): Job {
           ...sources.flatMap((source) => notesOf(source, { namespace })),
           ...known.flatMap(({ user_id: id, before, after }) => {
             const source = last.get(id) ?? imported;
-            return source
-              ? changesOf(source, id, { before: before ?? undefined, after: after ?? undefined })
-              : [];
+            return source ? changesOf(source, id, { before: before ?? undefined, after: after ?? undefined }) : [];
           }),
         ];
         const sets = await setsOf(tx, realm, notes, people);
-        if (sets.length > 0) await insertSets(tx.sql, realm, sets.map(({ stream: _, source: __, ...set }) => set), now());
+        if (sets.length > 0)
+          await insertSets(
+            tx.sql,
+            realm,
+            sets.map(({ stream: _, source: __, ...set }) => set),
+            now(),
+          );
         await reading.keepPeople(tx.sql, realm, ids);
         await reading.forgetPeople(
           tx.sql,
@@ -172,10 +186,18 @@ export function tokensJob(deps: TokensJobDeps): Job {
           known.flatMap(({ user_id, after }) => (after ? [] : [user_id])),
         );
         const done = sources.filter((source) => !(isMore && source === imported));
-        await reading.deleteSources(tx.sql, realm, done.map(({ id }) => id));
+        await reading.deleteSources(
+          tx.sql,
+          realm,
+          done.map(({ id }) => id),
+        );
         const pushed = sets.filter(({ stream }) => stream.pushed && stream.status === 'enabled');
         if (pushed.length > 0)
-          await enqueue(tx.sql, PUSH_JOB, pushed.map(({ id, stream_id: streamId }) => ({ realm, streamId, id })));
+          await enqueue(
+            tx.sql,
+            PUSH_JOB,
+            pushed.map(({ id, stream_id: streamId }) => ({ realm, streamId, id })),
+          );
         for (const [userId, about] of Map.groupBy(sets, ({ user_id }) => user_id))
           tx.record({
             type: 'SIGNALS_SENT',
