@@ -77,7 +77,9 @@ export const signalUseConsumer: EventConsumer = {
     from happened h join signal_receiver r on r.realm_id = h.realm_id and r.client_id = h.client_id
       join realm_user u on u.realm_id = h.realm_id
         and u.id = case when h.subject ->> 'type' = 'user' then (h.subject ->> 'id')::uuid end
-    where h.type in ('CODE_ISSUED', 'TOKEN_ISSUED', 'TOKEN_REFRESHED') group by u.realm_id, u.id
+    where h.type in ('CODE_ISSUED', 'TOKEN_ISSUED', 'TOKEN_REFRESHED') and not exists (
+      select from signal_person k where k.realm_id = u.realm_id and k.user_id = u.id and k.receivers @> array[r.id])
+    group by u.realm_id, u.id
     on conflict (realm_id, user_id) do update
       set receivers = array(select distinct unnest(p.receivers || excluded.receivers))
       where not p.receivers @> excluded.receivers
