@@ -1,4 +1,5 @@
-// Back-channel logouts that ten thousand sessions of applications owe at once, against what the processor can sign: one core.
+// Back-channel logouts, and tokens of Shared Signals, that ten thousand sessions of applications owe at once, against what the processor
+// can sign: one core.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -39,7 +40,54 @@ async function open(databaseUrl: string, { realm, clients }: Target['realm'], se
   }
 }
 
-async function drained(bench: Bench) {
+type Declare = (body: object) => Promise<void>;
+/** How the applications hear of ended sessions. @param url the receiver's */
+type Hear = (declare: Declare, target: Target, url: string) => Promise<void>;
+
+const byLogout: Hear = (declare, { realm }, url) =>
+  declare({
+    clients: realm.clients
+      .slice(0, APPLICATIONS)
+      .map((clientId) => ({ clientId, backchannelLogoutUri: `${url}/logout` })),
+  });
+
+const SESSION_REVOKED = 'https://schemas.openid.net/secevent/caep/event-type/session-revoked';
+
+const bySignal: Hear = async (declare, { realm, baseUrl }, url) => {
+  const applications = realm.clients.slice(0, APPLICATIONS);
+  await declare({
+    clientScopes: [{ name: 'ssf.manage' }],
+    clients: applications.map((clientId) => ({ clientId, optionalClientScopes: ['ssf.manage'] })),
+    signalReceivers: applications.map((clientId) => ({
+      clientId,
+      events: ['session-revoked'],
+      subjects: 'all',
+      formats: ['complex'],
+    })),
+  });
+  const at = `${baseUrl}/realms/${realm.realm}`;
+  for (const clientId of applications) {
+    const form = { grant_type: 'client_credentials', scope: 'ssf.manage', client_id: clientId };
+    const body = new URLSearchParams({ ...form, client_secret: realm.secret });
+    const { access_token: token } = await answered(await fetch(`${at}/oauth2/token`, { method: 'POST', body }));
+    const delivery = { method: 'urn:ietf:rfc:8935', endpoint_url: `${url}/events` };
+    await answered(
+      await fetch(`${at}/ssf/streams`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ delivery, events_requested: [SESSION_REVOKED] }),
+      }),
+    );
+  }
+};
+
+async function answered(response: Response): Promise<Record<string, unknown>> {
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.url}: ${response.status} ${text}`);
+  return JSON.parse(text);
+}
+
+async function drained(bench: Bench, hear: Hear, what: string) {
   const authority = await TinyCA.create('realmkeeper-bench');
   const { certPem, keyPem } = await authority.newServingCert('127.0.0.1', 'localhost');
   const folder = await mkdtemp(path.join(os.tmpdir(), 'bench-logouts-'));
@@ -65,10 +113,7 @@ async function drained(bench: Bench) {
     await bench.pin(serverPid, 0);
     await bench.pin(postgresPid, 1);
     await bench.pin(receiver.pid, 1);
-    const backchannelLogoutUri = `https://127.0.0.1:${port}/logout`;
-    await declare({
-      clients: realm.clients.slice(0, APPLICATIONS).map((clientId) => ({ clientId, backchannelLogoutUri })),
-    });
+    await hear(declare, target, `https://127.0.0.1:${port}`);
     const sessions = bench.quick ? SESSIONS / 10 : SESSIONS;
     const owed = sessions * APPLICATIONS;
     const cost = costOf(serverPid);
@@ -92,7 +137,7 @@ async function drained(bench: Bench) {
     return resultOf(
       taken,
       (rate, signs) =>
-        `${number(owed)} logouts of ${APPLICATIONS} applications, ${number(rate)}/s of ${number(signs)} signatures/s; ` +
+        `${number(owed)} ${what} of ${APPLICATIONS} applications, ${number(rate)}/s of ${number(signs)} signatures/s; ` +
         `${number(cost.median())} µs of processor each`,
     );
   } finally {
@@ -106,6 +151,12 @@ export const logoutCases: Case[] = [
     name: 'logouts',
     title: '10,000 back-channel logouts, from the request that ends the sessions to the last answer / signing limit',
     goal: { atLeast: 0.05 },
-    run: drained,
+    run: (bench) => drained(bench, byLogout, 'logouts'),
+  },
+  {
+    name: 'signals',
+    title: '10,000 pushed events of Shared Signals, from the request that ends the sessions to the last answer / signing limit',
+    goal: { atLeast: 0.05 },
+    run: (bench) => drained(bench, bySignal, 'events'),
   },
 ];
