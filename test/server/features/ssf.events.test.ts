@@ -5,9 +5,10 @@ import { endClientSessions } from '../../../server/contract/sessions.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, deleteUser, putUser, setPassword } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
+import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { claimsIn } from '../../support/clients.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { REALM } from '../../support/relying-party.ts';
+import { REALM, requestPath } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import {
   caep,
@@ -159,6 +160,26 @@ describe('a receiver', () => {
       [ids.dora],
     );
     expect(new Set(rows.map(({ event }) => event))).toEqual(new Set(['account-purged']));
+  });
+
+  test('is told that a session which goes on has reached another level', async () => {
+    const { person } = await useClient(server, 'ana', 'app');
+    const page = await person.open(requestPath({ client_id: 'app', acr_values: '2' }));
+    expect(page.heading).toBe('Set up a second factor');
+    await person.fill(page, { code: codeAt(secretOn(page)) });
+    const uri = caep('assurance-level-change');
+    const set = (await app.until(streams.app, has(uri))).find(has(uri));
+    expect(eventOf(set, uri)).toMatchObject({
+      namespace: issuer(),
+      previous_level: '1',
+      current_level: '2',
+      change_direction: 'increase',
+      initiating_entity: 'user',
+    });
+    // the app that was set up is a changed credential
+    const changed = caep('credential-change');
+    const more = await app.until(streams.email, has(changed));
+    expect(eventOf(more.find(has(changed)), changed)).toMatchObject({ credential_type: 'app', change_type: 'create' });
   });
 
   test('is told of changed claims that its client gets, and of no others', async () => {
