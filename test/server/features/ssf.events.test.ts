@@ -163,7 +163,8 @@ describe('a receiver', () => {
   });
 
   test('is told that a session which goes on has reached another level', async () => {
-    const { person } = await useClient(server, 'ana', 'app');
+    await makeUser('ella');
+    const { person } = await useClient(server, 'ella', 'app');
     const page = await person.open(requestPath({ client_id: 'app', acr_values: '2' }));
     expect(page.heading).toBe('Set up a second factor');
     await person.fill(page, { code: codeAt(secretOn(page)) });
