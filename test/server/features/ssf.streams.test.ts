@@ -7,7 +7,9 @@ import {
   listSignalStreams,
   putSignalReceiver,
 } from '../../../server/contract/signal-receivers.ts';
-import { REALM } from '../../support/relying-party.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
+import { post } from '../../support/clients.ts';
+import { makeRelyingParty, REALM, RP, signedIn } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import {
   caep,
@@ -165,6 +167,22 @@ describe('a caller', () => {
     ).toMatchObject({
       status: 401,
     });
+  });
+
+  test('is no client without a secret, whose users all have its tokens', async () => {
+    await makeRelyingParty(server, 'spa', {
+      secret: null,
+      tokenEndpointAuthMethod: 'none',
+      optionalClientScopes: ['ssf.manage'],
+    });
+    const body = { signalReceivers: [{ clientId: 'spa', events: ['session-revoked' as const] }] };
+    await server.admin.call(importRealm, { params, body });
+    const { answer } = await signedIn(server, { client_id: 'spa', scope: 'openid ssf.manage' });
+    const form = { grant_type: 'authorization_code', code: answer.code ?? '', redirect_uri: RP, client_id: 'spa' };
+    const { body: tokens } = await post(server, REALM, 'token', form);
+    expect(String(tokens.scope).split(' ')).toContain('ssf.manage');
+    const refused = await createReceiverOf(server, String(tokens.access_token)).call('GET', 'streams');
+    expect([refused.status, refused.body.error]).toEqual([403, 'access_denied']);
   });
 
   test('never reaches another receiver’s stream', async () => {

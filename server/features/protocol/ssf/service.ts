@@ -204,6 +204,9 @@ export function createStreams(deps: StreamsDeps) {
       if (claims.act !== undefined) throw invalid('it names an acting party');
       const client = await clients.view(realm, claims.client_id ?? '');
       if (!client) throw invalid('its client is gone');
+      // Each user of a client without a secret has its tokens, and would read what the stream says of the others.
+      if (client.authMethod === 'none')
+        throw new OAuthError('access_denied', 'A client without a secret receives no signals');
       const row = await store.receiverOf(sql, realm, client.clientId);
       if (!row) throw new OAuthError('access_denied', 'The client is no receiver of signals here');
       return { realm, client, row, by: { actor: partyOfClient(client), ipAddress } };
