@@ -1,4 +1,5 @@
 // Streams of Shared Signals: how receivers create, change and end them, and what other clients try with them. SSF 1.0 §8.1.
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import {
@@ -8,8 +9,9 @@ import {
   putSignalReceiver,
 } from '../../../server/contract/signal-receivers.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
-import { post } from '../../support/clients.ts';
-import { makeRelyingParty, REALM, RP, signedIn } from '../../support/relying-party.ts';
+import { newVerifier } from '../../support/applications.ts';
+import { makeClient, post } from '../../support/clients.ts';
+import { REALM, RP, signedIn } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import {
   caep,
@@ -170,16 +172,20 @@ describe('a caller', () => {
   });
 
   test('is no client without a secret, whose users all have its tokens', async () => {
-    await makeRelyingParty(server, 'spa', {
-      secret: null,
+    await makeClient(server, REALM, {
+      clientId: 'spa',
       tokenEndpointAuthMethod: 'none',
+      redirectUris: [RP],
       optionalClientScopes: ['ssf.manage'],
     });
     const body = { signalReceivers: [{ clientId: 'spa', events: ['session-revoked' as const] }] };
     await server.admin.call(importRealm, { params, body });
-    const { answer } = await signedIn(server, { client_id: 'spa', scope: 'openid ssf.manage' });
+    const code_verifier = newVerifier();
+    const code_challenge = hash('sha256', code_verifier, 'base64url');
+    const asked = { client_id: 'spa', scope: 'openid ssf.manage', code_challenge, code_challenge_method: 'S256' };
+    const { answer } = await signedIn(server, asked);
     const form = { grant_type: 'authorization_code', code: answer.code ?? '', redirect_uri: RP, client_id: 'spa' };
-    const { body: tokens } = await post(server, REALM, 'token', form);
+    const { body: tokens } = await post(server, REALM, 'token', { ...form, code_verifier });
     expect(String(tokens.scope).split(' ')).toContain('ssf.manage');
     const refused = await createReceiverOf(server, String(tokens.access_token)).call('GET', 'streams');
     expect([refused.status, refused.body.error]).toEqual([403, 'access_denied']);
