@@ -13,8 +13,8 @@ export interface KnownPerson {
   user_id: string;
   before: (PersonState & { receivers: string[] }) | null;
   after: PersonState | null;
-  /** The clients of the user's live sessions. */
-  live: string[];
+  /** The clients of the user's live sessions, and when each session began: epoch ms. */
+  live: { client: string; since: number }[];
 }
 const state = fragment`'email', email, 'subject', subject, 'enabled', enabled`;
 
@@ -28,7 +28,8 @@ export async function knownPeople(sql: Sql, realm: string, ids: readonly string[
       (select jsonb_build_object(${state}, 'receivers', receivers) from signal_person
         where realm_id = ${realm} and user_id = wanted.id) as before,
       (select jsonb_build_object(${state}) from realm_user where realm_id = ${realm} and id = wanted.id) as after,
-      array(select distinct c.client_id from session s
+      (select coalesce(jsonb_agg(jsonb_build_object('client', c.client_id,
+          'since', (extract(epoch from s.started_at) * 1000)::bigint)), '[]') from session s
         join session_client sc on sc.realm_id = s.realm_id and sc.session_id = s.id
         join client c on c.realm_id = sc.realm_id and c.id = sc.client
         where s.realm_id = ${realm} and s.user_id = wanted.id and s.expires_at > ${now}) as live

@@ -20,6 +20,8 @@ import { insertSets, type NewSet, seedPeople } from './store.ts';
 const BATCH = 100;
 const MOST_CHANGED = 500;
 const SEEDING_MS = 300_000;
+/** Of a deleted user nothing else is told. */
+const OF_DELETION: readonly string[] = ['account-purged', 'scim-delete'];
 
 export interface TokensJobDeps {
   sql: Sql;
@@ -47,12 +49,19 @@ export function tokensJob(deps: TokensJobDeps): Job {
     return mayKnow && (chosen.get(`${stream.id} ${id}`) ?? stream.start_with === 'all');
   }
 
-  /** A receiver learns of a session only if its client has it, and of the end of all by a name that is the user's alone. */
-  function isTold(stream: reading.LiveStream, { session }: Note, { live }: reading.KnownPerson): boolean {
+  /**
+   * A receiver learns of a session only if its client has it. By a name that is the user's alone it learns of the end of all sessions;
+   * a session that began after the end doesn't count, so that a new sign-in hides none.
+   */
+  function isTold(stream: reading.LiveStream, { session, at, signal }: Note, { live, after }: reading.KnownPerson): boolean {
+    if (!after) return OF_DELETION.includes(signal);
     if (!session) return true;
     if (stream.subjects === 'used' && !session.clients.includes(stream.client_id)) return false;
     if (stream.format === 'complex') return true;
-    return stream.subjects === 'all' ? live.length === 0 : !live.includes(stream.client_id);
+    const goOn = live.filter(({ since }) => since < at.getTime());
+    return stream.subjects === 'all'
+      ? goOn.length === 0
+      : !goOn.some(({ client }) => client === stream.client_id);
   }
 
   async function subjectFor(
