@@ -1,4 +1,4 @@
-// The walk of docs/authorization-services.md, as it stands there: a ticket, a token, what introspection shows, a yes.
+// The walks of docs/authorization-services.md, as they stand there: a ticket, a token, what introspection shows, a yes; and AuthZEN's yes.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -54,4 +54,12 @@ test('an application is let in where the owner of a resource asks, by the very c
     username: 'ana',
     permissions: [{ resource_id: 'holiday', resource_scopes: ['view'] }],
   });
+});
+
+test('the resource server gets its answer by the AuthZEN command of the page', async () => {
+  const command = blockWith('sh', 'access/v1/evaluation');
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command], {
+    env: { ...process.env, ISSUER: `${server.baseUrl}/realms/${REALM}`, ALBUMS_SECRET: SECRET },
+  });
+  expect(JSON.parse(stdout)).toEqual({ decision: true });
 });
