@@ -46,7 +46,11 @@ test('a receiver gets its first token by the very commands of the page', async (
 });
 
 test('the transmitter of the page is taken by a realm that has its identity provider', async () => {
-  const described: RealmDocument = JSON.parse(blockWith('json', '"signalTransmitters"').replace('Bearer …', 'Bearer of sixteen characters'));
-  const identityProviders = [{ alias: 'corporate', type: 'oidc' as const, clientId: 'us', config: { issuer: 'https://id.example.com' } }];
+  const described: RealmDocument = JSON.parse(
+    blockWith('json', '"signalTransmitters"').replace('Bearer …', 'Bearer of sixteen characters'),
+  );
+  const identityProviders = [
+    { alias: 'corporate', type: 'oidc' as const, clientId: 'us', config: { issuer: 'https://id.example.com' } },
+  ];
   await server.admin.call(importRealm, { params: { realm: REALM }, body: { identityProviders, ...described } });
 });

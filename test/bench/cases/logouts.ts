@@ -155,7 +155,8 @@ export const logoutCases: Case[] = [
   },
   {
     name: 'signals',
-    title: '10,000 pushed events of Shared Signals, from the request that ends the sessions to the last answer / signing limit',
+    title:
+      '10,000 pushed events of Shared Signals, from the request that ends the sessions to the last answer / signing limit',
     goal: { atLeast: 0.05 },
     run: (bench) => drained(bench, bySignal, 'events'),
   },

@@ -53,15 +53,17 @@ export function tokensJob(deps: TokensJobDeps): Job {
    * A receiver learns of a session only if its client has it. By a name that is the user's alone it learns of the end of all sessions;
    * a session that began after the end doesn't count, so that a new sign-in hides none.
    */
-  function isTold(stream: reading.LiveStream, { session, at, signal }: Note, { live, after }: reading.KnownPerson): boolean {
+  function isTold(
+    stream: reading.LiveStream,
+    { session, at, signal }: Note,
+    { live, after }: reading.KnownPerson,
+  ): boolean {
     if (!after) return OF_DELETION.includes(signal);
     if (!session) return true;
     if (stream.subjects === 'used' && !session.clients.includes(stream.client_id)) return false;
     if (stream.format === 'complex') return true;
     const goOn = live.filter(({ since }) => since < at.getTime());
-    return stream.subjects === 'all'
-      ? goOn.length === 0
-      : !goOn.some(({ client }) => client === stream.client_id);
+    return stream.subjects === 'all' ? goOn.length === 0 : !goOn.some(({ client }) => client === stream.client_id);
   }
 
   async function subjectFor(
