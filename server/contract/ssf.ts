@@ -31,7 +31,8 @@ const supplied = {
   format: SubjectFormat.describe('How people are named; left out: `iss_sub`, or the first that it may have'),
   description: text(1000),
 };
-export const StreamInput = z.object(supplied).partial().required({ delivery: true });
+/** Without `delivery` the receiver fetches the tokens; SSF 1.0 §8.1.1.1. */
+export const StreamInput = z.object(supplied).partial();
 export type StreamInput = z.infer<typeof StreamInput>;
 const unchangeable = {
   stream_id: Uri,
@@ -42,7 +43,10 @@ const unchangeable = {
   min_verification_interval: z.int().optional(),
 };
 export const StreamUpdate = z.object({ ...unchangeable, ...z.object(supplied).partial().shape });
-export const StreamReplacement = z.object({ ...unchangeable, ...StreamInput.shape });
+export const StreamReplacement = z.object({
+  ...unchangeable,
+  ...z.object(supplied).partial().required({ delivery: true }).shape,
+});
 export type StreamChange = z.infer<typeof StreamUpdate>;
 
 const Stream = z

@@ -1649,6 +1649,152 @@ create table sign_in_report (
 CREATE INDEX sign_in_report_expiry ON sign_in_report USING btree (expires_at);
 CREATE INDEX sign_in_report_person ON sign_in_report USING btree (realm_id, user_id);
 
+create table signal_connection (
+  realm_id text not null,
+  transmitter uuid not null,
+  stream_id text not null,
+  audience text,
+  poll_url text,
+  connected_at timestamp with time zone not null,
+  primary key (realm_id, transmitter),
+  constraint signal_connection_realm_id_transmitter_fkey FOREIGN KEY (realm_id, transmitter) REFERENCES signal_transmitter(realm_id, id) ON DELETE CASCADE
+);
+
+create table signal_person (
+  realm_id text not null,
+  user_id uuid not null,
+  email text,
+  subject text,
+  enabled boolean not null,
+  receivers uuid[] not null default '{}'::uuid[],
+  primary key (realm_id, user_id),
+  constraint signal_person_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+
+create table signal_received (
+  realm_id text not null,
+  transmitter uuid not null,
+  jti_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, transmitter, jti_hash),
+  constraint signal_received_realm_id_transmitter_fkey FOREIGN KEY (realm_id, transmitter) REFERENCES signal_transmitter(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX signal_received_end ON signal_received USING btree (expires_at);
+
+create table signal_receiver (
+  realm_id text not null,
+  id uuid not null,
+  client_id text not null,
+  enabled boolean not null,
+  events text[] not null,
+  subjects text not null,
+  start_with text not null,
+  formats text[] not null,
+  audience text,
+  subject_in_events boolean not null,
+  primary key (realm_id, id),
+  constraint signal_receiver_start_with_check CHECK ((start_with = ANY (ARRAY['all'::text, 'none'::text]))),
+  constraint signal_receiver_subjects_check CHECK ((subjects = ANY (ARRAY['used'::text, 'all'::text]))),
+  constraint signal_receiver_realm_id_client_id_fkey FOREIGN KEY (realm_id, client_id) REFERENCES client(realm_id, client_id) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint signal_receiver_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX signal_receiver_client ON signal_receiver USING btree (realm_id, client_id);
+
+create table signal_risk (
+  realm_id text not null,
+  user_id uuid not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, user_id),
+  constraint signal_risk_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX signal_risk_end ON signal_risk USING btree (expires_at);
+
+create table signal_set (
+  realm_id text not null,
+  id uuid not null,
+  stream_id uuid not null,
+  user_id uuid,
+  event text not null,
+  claims jsonb not null,
+  created_at timestamp with time zone not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  response_status integer,
+  error text,
+  last_attempt_at timestamp with time zone,
+  primary key (realm_id, id),
+  constraint signal_set_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text]))),
+  constraint signal_set_realm_id_stream_id_fkey FOREIGN KEY (realm_id, stream_id) REFERENCES signal_stream(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX signal_set_age ON signal_set USING btree (created_at);
+CREATE INDEX signal_set_stream ON signal_set USING btree (realm_id, stream_id, id);
+CREATE INDEX signal_set_user ON signal_set USING btree (realm_id, user_id) WHERE (user_id IS NOT NULL);
+CREATE INDEX signal_set_waiting ON signal_set USING btree (realm_id, stream_id, id) WHERE (status = 'pending'::text);
+
+create table signal_source (
+  realm_id text not null,
+  id uuid not null,
+  type text not null,
+  occurred_at timestamp with time zone not null,
+  actor jsonb,
+  subject jsonb,
+  data jsonb not null,
+  primary key (realm_id, id),
+  constraint signal_source_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+
+create table signal_stream (
+  realm_id text not null,
+  id uuid not null,
+  receiver uuid not null,
+  method text not null,
+  pushed boolean not null,
+  endpoint_url text,
+  authorization_header bytea,
+  events_requested text[],
+  format text not null,
+  description text,
+  status text not null default 'enabled'::text,
+  status_reason text,
+  created_at timestamp with time zone not null,
+  verified_at timestamp with time zone,
+  primary key (realm_id, id),
+  constraint signal_stream_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'paused'::text, 'disabled'::text]))),
+  constraint signal_stream_realm_id_receiver_fkey FOREIGN KEY (realm_id, receiver) REFERENCES signal_receiver(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX signal_stream_receiver ON signal_stream USING btree (realm_id, receiver);
+
+create table signal_stream_subject (
+  realm_id text not null,
+  stream_id uuid not null,
+  user_id uuid not null,
+  added boolean not null,
+  primary key (realm_id, stream_id, user_id),
+  constraint signal_stream_subject_realm_id_stream_id_fkey FOREIGN KEY (realm_id, stream_id) REFERENCES signal_stream(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX signal_stream_subject_user ON signal_stream_subject USING btree (realm_id, user_id);
+
+create table signal_transmitter (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  enabled boolean not null,
+  issuer text not null,
+  jwks_uri text,
+  audience text,
+  identity_provider text,
+  match_email boolean not null,
+  reactions jsonb not null,
+  delivery text not null,
+  poll_url text,
+  secret bytea,
+  access_token bytea,
+  primary key (realm_id, id),
+  constraint signal_transmitter_delivery_check CHECK ((delivery = ANY (ARRAY['push'::text, 'poll'::text]))),
+  constraint signal_transmitter_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX signal_transmitter_name ON signal_transmitter USING btree (realm_id, name);
+
 create table spent_proof (
   realm_id text not null,
   digest bytea not null,
@@ -1689,6 +1835,7 @@ create table uma_resource (
 );
 CREATE INDEX uma_resource_client ON uma_resource USING btree (realm_id, client);
 CREATE INDEX uma_resource_owner ON uma_resource USING btree (realm_id, user_id);
+CREATE INDEX uma_resource_type ON uma_resource USING btree (realm_id, client, type, id);
 
 create table uma_share (
   realm_id text not null,

@@ -332,6 +332,19 @@ describe('a search', () => {
   });
 });
 
+test('an identity is the `sub` of tokens where that is an attribute of the user', async () => {
+  const params = { realm: REALM };
+  const at = { ...params, userId: ids.bob ?? '' };
+  await server.admin.call(putUser, { params: at, body: { attributes: { staff: ['s-17'] } } });
+  const settings = { subjectStrategy: 'attribute', subjectAttribute: 'staff' } as const;
+  await server.admin.call(importRealm, { params, body: { realm: settings } });
+  const sub = { type: 'identity', id: 's-17' };
+  expect(await decision(sub, action('read'), record('record-1'))).toBe(true);
+  const body = { subject: { type: 'identity' }, action: action('read'), resource: record('record-1') };
+  expect((await ask('search/subject', body)).body.results).toEqual([sub]);
+  await server.admin.call(importRealm, { params, body: { realm: { subjectStrategy: 'public' } } });
+});
+
 describe('a caller', () => {
   const asked = { subject: user('alice'), action: action('read'), resource: record('record-1') };
 

@@ -190,8 +190,9 @@ describe('an event', () => {
 
   test('disables the account, and a notice changes nothing', async () => {
     await useClient(server, 'ana', 'rp');
+    const before = await sessions('ana');
     await push(await set({ events: { [caep('token-claims-change')]: { claims: {} } } }));
-    expect(await sessions('ana')).toBe(1);
+    expect(await sessions('ana')).toBe(before);
     await push(await set({ events: { [risc('account-disabled')]: { reason: 'hijacking' } } }));
     const user = { ...params, userId: ids.ana ?? '' };
     expect((await server.admin.call(getUser, { params: user })).body?.enabled).toBe(false);
@@ -342,6 +343,13 @@ test('the server creates its stream at the transmitter, keeps it up to date, and
   expect(asked.at(-1)).toMatchObject({ method: 'PUT', body: { stream_id: 'theirs-1' } });
   await server.admin.call(disconnectSignalTransmitter, { params: at });
   expect(asked.at(-1)).toMatchObject({ method: 'DELETE', url: '/streams?stream_id=theirs-1' });
+  await expect(server.admin.call(getSignalConnection, { params: at })).rejects.toMatchObject({ status: 404 });
+  // a stream of another issuer is none
+  partner.answer = async (request) =>
+    request.url.startsWith('/streams')
+      ? { status: 201, body: JSON.stringify({ stream_id: 'theirs-2', iss: 'https://evil.example' }) }
+      : serves(keys, { configuration_endpoint: `${partner.url}/streams` })(request);
+  await expect(server.admin.call(connectSignalTransmitter, { params: at })).rejects.toMatchObject({ status: 409 });
   await expect(server.admin.call(getSignalConnection, { params: at })).rejects.toMatchObject({ status: 404 });
   // a token is never sent to another issuer
   await expect(

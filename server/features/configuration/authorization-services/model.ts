@@ -54,6 +54,8 @@ export type Circumstances = Pick<Requester, 'clientId' | 'at' | 'context'>;
 
 export interface Found {
   userId: string | null;
+  /** The user's value of the realm's subject attribute, if the realm has one. */
+  subject: string | null;
   requester: Requester;
 }
 
@@ -65,6 +67,7 @@ function userOf(row: UserRow, circumstances: Circumstances): Found {
   const names = new Set(row.names);
   return {
     userId: person.id,
+    subject: person.subject,
     requester: { ...circumstances, ...person, names, called: `the user ${person.username}`, enabled: row.enabled },
   };
 }
@@ -118,7 +121,7 @@ const clientColumns = fragment`
 function clientOf({ client_id: clientId, enabled, roles }: ClientRow, circumstances: Circumstances): Found {
   const nobody = { username: null, names: new Set<string>(), groups: [], attributes: {} };
   const requester = { ...circumstances, ...nobody, called: `the client ${clientId}`, enabled };
-  return { userId: null, requester: { ...requester, roles: rolesOf(roles) } };
+  return { userId: null, subject: null, requester: { ...requester, roles: rolesOf(roles) } };
 }
 
 /** A client that acts for itself, with the roles of its service account. */

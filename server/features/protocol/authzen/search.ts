@@ -3,7 +3,6 @@
 // Implements: Authorization API 1.0 §8; decisions "Authorization services".
 import { z } from 'zod';
 import { type ActionSearch, MOST_RESULTS, type ResourceSearch, type SubjectSearch } from '../../../contract/authzen.ts';
-import type { Sql } from '../../../db/sql.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { decider, type Runtime } from '../../configuration/authorization-services/evaluate.ts';
 import { type Found, readClients, readUsers } from '../../configuration/authorization-services/model.ts';
@@ -14,7 +13,7 @@ import {
   sharesOf,
 } from '../../configuration/authorization-services/runtime.ts';
 import { clientIn, contextOf } from './requests.ts';
-import { type Access, type Caller, keyOf, partyOf, type Ready, typeOf } from './service.ts';
+import { type Access, type AccessDeps, type Caller, keyOf, partyOf, type Ready, typeOf } from './service.ts';
 import { idAs } from './subjects.ts';
 
 /** A page's usual size. */
@@ -56,7 +55,11 @@ const answer = <Item>(results: Item[], next: Place | undefined): Results<Item> =
   page: { next_token: next ? tokenOf(next) : '', count: results.length },
 });
 
-export function createSearches({ sql, access, now }: { sql: Sql; access: Access; now: () => Date }) {
+export interface SearchDeps extends Pick<AccessDeps, 'sql' | 'settings' | 'now'> {
+  access: Access;
+}
+
+export function createSearches({ sql, settings, access, now }: SearchDeps) {
   type Request = Parameters<typeof contextOf>[0];
   /** Judges one subject's requests in the circumstances of the search. */
   const judgeOf = ({ model }: Pick<Ready, 'model'>, found: Found, runtime: Runtime | undefined, asked: Request) => {
@@ -101,12 +104,13 @@ export function createSearches({ sql, access, now }: { sql: Sql; access: Access;
             );
       const users = candidates.flatMap(({ found }) => found.userId ?? []);
       const shares = await sharesOf(sql, realm, { client: server.id, resource: key, users, usernames });
+      const byAttribute = (await settings.of(realm))?.subjectStrategy === 'attribute';
       const results: Entity[] = [];
       for (const [nth, candidate] of candidates.entries()) {
         const { found } = candidate;
         const shared = shares.get(found.userId ?? '') ?? new Map();
         const runtime = { registered: base?.registered ?? new Map(), shared };
-        const id = idAs(type, found);
+        const id = idAs(type, found, { byAttribute });
         if (id === undefined || judgeOf({ model }, found, runtime, asked)(key, [asked.action.name]).length === 0)
           continue;
         results.push({ type, id });

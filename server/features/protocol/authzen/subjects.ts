@@ -31,8 +31,13 @@ export function createNaming({
   };
 }
 
-/** The id of a found subject, in the words of the type; undefined: the type has no name for it. */
-export function idAs(type: string, { userId, requester }: Found): string | undefined {
+/** The id of a found subject, in the words of the type; undefined: the type has no name for it. @param byAttribute the `sub` of tokens is one */
+export function idAs(
+  type: string,
+  { userId, subject, requester }: Found,
+  { byAttribute }: { byAttribute: boolean },
+): string | undefined {
   if (type === 'client') return requester.clientId ?? undefined;
-  return (type === 'user' ? requester.username : userId) ?? undefined;
+  if (type === 'user') return requester.username ?? undefined;
+  return (byAttribute ? subject : userId) ?? undefined;
 }

@@ -25,9 +25,11 @@ const text = z
   .refine((s) => !s.includes('\0'));
 const Created = z.object({
   stream_id: text,
+  iss: text.optional(),
   aud: z.union([text, z.array(text).max(100)]).optional(),
-  delivery: z.object({ endpoint_url: z.url({ protocol: /^https$/ }).optional() }).optional(),
+  delivery: z.object({ endpoint_url: text.optional() }).optional(),
 });
+const PollUrl = z.url({ protocol: /^https$/ });
 type Created = z.infer<typeof Created>;
 
 export interface ConnectingDeps {
@@ -61,7 +63,7 @@ export function createConnecting({ sql, transact, seal, outbound, verification, 
   async function management(realm: string, transmitter: store.TransmitterRow) {
     const token = tokenOf(realm, transmitter);
     if (token === undefined) throw new Problem('wrong-state', 'The transmitter has no accessToken');
-    const metadata = await verification.metadataOf(transmitter.issuer).catch((error: unknown) => {
+    const metadata = await verification.metadataOf(transmitter.issuer, { again: true }).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
       throw new Problem('wrong-state', `The transmitter’s metadata can’t be had: ${why}`, { cause: error });
     });
@@ -102,13 +104,26 @@ export function createConnecting({ sql, transact, seal, outbound, verification, 
 
   const refused = (status: number): Problem => new Problem('wrong-state', `The transmitter answered ${status}`);
 
-  function createdIn({ status, body }: { status: number; body: string }): Created {
+  function createdIn({ status, body }: { status: number; body: string }, issuer: string): Created {
     if (status < 200 || status >= 300) throw refused(status);
+    let created: Created;
     try {
-      return Created.parse(JSON.parse(body));
+      created = Created.parse(JSON.parse(body));
     } catch (error) {
       throw new Problem('wrong-state', 'The transmitter’s answer is no stream', { cause: error });
     }
+    // SSF 1.0 §8.1.1.1: the issuer must be the one whose metadata named the endpoint
+    if (created.iss !== undefined && created.iss !== issuer)
+      throw new Problem('wrong-state', 'The transmitter’s stream is of another issuer');
+    return created;
+  }
+
+  function pollUrlOf({ delivery }: Created): string | null {
+    if (delivery?.endpoint_url === undefined) return null;
+    const url = PollUrl.safeParse(delivery.endpoint_url).data;
+    if (url === undefined)
+      throw new Problem('wrong-state', 'The transmitter’s address for fetching tokens is no https address');
+    return url;
   }
 
   /** Replaces the stream that is known, or the only one that the transmitter permits; else creates one. */
@@ -117,18 +132,18 @@ export function createConnecting({ sql, transact, seal, outbound, verification, 
     const stream = wanted(realm, transmitter);
     if (known !== undefined) {
       const answer = await ask('PUT', { stream_id: known, ...stream });
-      if (answer.status !== 404) return createdIn(answer);
+      if (answer.status !== 404) return createdIn(answer, transmitter.issuer);
     }
     const answer = await ask('POST', stream);
     // SSF 1.0 §8.1.1.1: the transmitter has a stream of ours already, and permits no other
-    if (answer.status !== 409) return createdIn(answer);
+    if (answer.status !== 409) return createdIn(answer, transmitter.issuer);
     const list = await ask('GET', undefined);
     const [first] = z
       .array(Created)
       .catch([])
       .parse(list.status === 200 ? JSON.parse(list.body) : []);
     if (!first) throw refused(answer.status);
-    return createdIn(await ask('PUT', { stream_id: first.stream_id, ...stream }));
+    return createdIn(await ask('PUT', { stream_id: first.stream_id, ...stream }), transmitter.issuer);
   }
 
   const unreachable = (error: unknown): never => {
@@ -151,7 +166,7 @@ export function createConnecting({ sql, transact, seal, outbound, verification, 
       const row: store.ConnectionRow = {
         stream_id: created.stream_id,
         audience: [created.aud ?? []].flat()[0] ?? null,
-        poll_url: transmitter.delivery === 'poll' ? (created.delivery?.endpoint_url ?? null) : null,
+        poll_url: transmitter.delivery === 'poll' ? pollUrlOf(created) : null,
         connected_at: now(),
       };
       await transact(realm, async (tx) => {

@@ -104,15 +104,19 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(
 export function createSetVerification({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>; now: () => Date }) {
   const documents = createRemoteDocuments({ outbound, now });
 
-  /** SSF 1.0 §7.2: between host and path; some transmitters append it. @throws SetRefusal if it isn't the issuer's */
-  async function metadataOf(issuer: string): Promise<TransmitterMetadata> {
+  /**
+   * SSF 1.0 §7.2: between host and path; some transmitters append it. @param again whether a document that was read a while ago is read
+   * again @throws SetRefusal if it isn't the issuer's
+   */
+  async function metadataOf(issuer: string, { again = false } = {}): Promise<TransmitterMetadata> {
+    const read = async (uri: string) => (again ? await documents.renewed(uri) : undefined) ?? documents.get(uri);
     const { origin, pathname } = new URL(issuer);
     const name = '/.well-known/ssf-configuration';
     const path = pathname.replace(/\/$/, '');
     const first = `${origin}${name}${path}`;
-    const found = await documents.get(first).catch((error: unknown) => {
+    const found = await read(first).catch((error: unknown) => {
       if (path === '') throw error;
-      return documents.get(`${origin}${path}${name}`);
+      return read(`${origin}${path}${name}`);
     });
     const metadata = Metadata.safeParse(found).data;
     // Otherwise any host could speak for any issuer.

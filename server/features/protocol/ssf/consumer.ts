@@ -25,8 +25,14 @@ const PushedSet = z.object({
   id: z.uuid(),
   /** The number of this try. */
   attempt: z.int().default(1),
+  lane: z.int().default(0),
 });
 export type PushedSet = z.input<typeof PushedSet>;
+const LANES = 4;
+/** The tokens of a stream are pushed in lanes, one at a time in each, so that those about one user arrive in their order. */
+export const laneOf = (userId: string | null): number =>
+  userId === null ? 0 : Number.parseInt(userId.slice(-4), 16) % LANES;
+
 export const pushTerms = {
   name: PUSH_JOB,
   schema: PushedSet,
@@ -34,7 +40,10 @@ export const pushTerms = {
   // Soon after a push's timeout, so that a killed process's tokens are sent again.
   expireSeconds: 15,
   concurrency: 20,
-  group: { of: ({ realm, streamId }: z.output<typeof PushedSet>) => `${realm}/${streamId}`, concurrency: 2 },
+  group: {
+    of: ({ realm, streamId, lane }: z.output<typeof PushedSet>) => `${realm}/${streamId}/${lane}`,
+    concurrency: 1,
+  },
 };
 
 const OF_TOKENS = [

@@ -15,7 +15,7 @@ import { createRetries, type Enqueue } from '../../../jobs/retries.ts';
 import { createConcurrencyLimit } from '../../../schedule/concurrency-limit.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import { RETRY_DELAYS } from '../../configuration/webhooks/delivery.ts';
-import { PUSH_JOB, pushTerms } from './consumer.ts';
+import { PUSH_JOB, type PushedSet, pushTerms } from './consumer.ts';
 import { streamSecret } from './secret.ts';
 import type { SetSigner } from './signing.ts';
 import * as store from './store.ts';
@@ -23,6 +23,7 @@ import * as store from './store.ts';
 const LIMITS = { timeoutMs: 10_000, maxBytes: 16 * 1024, excess: 'cut' } as const;
 const PER_REALM = 8;
 const MOST_ERROR = 500;
+const DISABLED_SECONDS = 600;
 
 /** RFC 8935 §2.4: the token itself is at fault, so sending it again is of no use. */
 const Refusal = z.object({ err: z.string().max(100), description: z.string().max(1000).optional() });
@@ -71,47 +72,66 @@ export function pushJob(deps: PushJobDeps): Job {
     }
   }
 
+  /** One try of one token. @returns an older token about the same user, which goes first: nothing was sent */
+  async function attemptOf(
+    { realm, streamId, id, attempt = 1, lane = 0 }: PushedSet,
+    { inOrder }: { inOrder: boolean },
+  ): Promise<string | undefined> {
+    const set = await store.sendableSet(sql, realm, id);
+    if (set?.sent !== 'pending' || set.attempts >= attempt) return undefined;
+    const client = await clients.view(realm, set.client_id);
+    // A paused stream keeps its tokens until it is enabled again; SSF 1.0 §8.1.2.
+    if (!set.pushed || set.status !== 'enabled' || !client) return undefined;
+    if (!set.enabled || !client.enabled) {
+      // Nothing says when an administrator enables the receiver again; the janitor ends the waiting.
+      await enqueue(sql, PUSH_JOB, [{ realm, streamId, id, attempt, lane }], { startAfterSeconds: DISABLED_SECONDS });
+      return undefined;
+    }
+    if (inOrder && set.earlier !== null) return set.earlier;
+    const outcome = await limited(realm, () => send(realm, streamId, set, client));
+    if ('retryAfterSeconds' in outcome) {
+      const { retryAfterSeconds: startAfterSeconds } = outcome;
+      if (inOrder) await enqueue(sql, PUSH_JOB, [{ realm, streamId, id, attempt, lane }], { startAfterSeconds });
+      return undefined;
+    }
+    const { final, ...answer } = outcome.result;
+    const settled = { ...answer, attempt, at: now() };
+    if (answer.error === null) {
+      await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'delivered' });
+      return undefined;
+    }
+    await retry(
+      { realm, streamId, id, attempt, lane },
+      async (status) => {
+        if (status === 'retrying') {
+          await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'pending' });
+          return;
+        }
+        await transact(realm, async (tx) => {
+          await store.recordOutcome(tx.sql, realm, id, { ...settled, status: 'dead' });
+          tx.record({
+            type: 'SIGNAL_DELIVERY_FAILED',
+            realm,
+            by: bySystem,
+            clientId: set.client_id,
+            outcome: 'failure',
+            data: { streamId, jti: id, reason: answer.error },
+          });
+        });
+      },
+      { final },
+    );
+    return undefined;
+  }
+
   return job({
     ...pushTerms,
-    async run({ realm, streamId, id, attempt }) {
-      const set = await store.sendableSet(sql, realm, id);
-      if (set?.sent !== 'pending' || set.attempts >= attempt) return;
-      const client = await clients.view(realm, set.client_id);
-      // A paused stream keeps its tokens until it is enabled again; SSF 1.0 §8.1.2.
-      if (!set.pushed || set.status !== 'enabled' || !set.enabled || !client?.enabled) return;
-      const outcome = await limited(realm, () => send(realm, streamId, set, client));
-      if ('retryAfterSeconds' in outcome) {
-        const { retryAfterSeconds: startAfterSeconds } = outcome;
-        await enqueue(sql, PUSH_JOB, [{ realm, streamId, id, attempt }], { startAfterSeconds });
-        return;
-      }
-      const { final, ...answer } = outcome.result;
-      const settled = { ...answer, attempt, at: now() };
-      if (answer.error === null) {
-        await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'delivered' });
-        return;
-      }
-      await retry(
-        { realm, streamId, id, attempt },
-        async (status) => {
-          if (status === 'retrying') {
-            await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'pending' });
-            return;
-          }
-          await transact(realm, async (tx) => {
-            await store.recordOutcome(tx.sql, realm, id, { ...settled, status: 'dead' });
-            tx.record({
-              type: 'SIGNAL_DELIVERY_FAILED',
-              realm,
-              by: bySystem,
-              clientId: set.client_id,
-              outcome: 'failure',
-              data: { streamId, jti: id, reason: answer.error },
-            });
-          });
-        },
-        { final },
-      );
+    async run(pushed) {
+      // The queue may hand jobs out in another order than they came. The older token's own job ends at once, as it has been tried.
+      const earlier = await attemptOf(pushed, { inOrder: true });
+      if (earlier === undefined) return;
+      await attemptOf({ ...pushed, id: earlier, attempt: 1 }, { inOrder: false });
+      await enqueue(sql, PUSH_JOB, [pushed], { startAfterSeconds: 1 });
     },
   });
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { SignalStream } from '../../../contract/signal-receivers.ts';
-import { deliveryMethods, STREAM_UPDATED, uriOfSignal, VERIFICATION } from '../../../contract/signals.ts';
+import { deliveryMethods, POLL, STREAM_UPDATED, uriOfSignal, VERIFICATION } from '../../../contract/signals.ts';
 import type { PollInput, Stream, StreamChange, StreamInput } from '../../../contract/ssf.ts';
 import { MANAGE_SCOPE, READ_SCOPE, VERIFICATION_SECONDS } from '../../../contract/ssf.ts';
 import { isUuid } from '../../../crypto/ids.ts';
@@ -23,7 +23,7 @@ import { contextAtRest } from '../../../resource/at-rest.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 import { deliveredEvents, setClaims } from './claims.ts';
-import { PUSH_JOB } from './consumer.ts';
+import { laneOf, PUSH_JOB } from './consumer.ts';
 import type { SetSigner } from './signing.ts';
 import * as store from './store.ts';
 
@@ -170,6 +170,17 @@ export function createStreams(deps: StreamsDeps) {
       await enqueue(tx.sql, PUSH_JOB, [{ realm, streamId: stream.id, id }]);
   }
 
+  /** Has the tokens pushed that wait in a stream. */
+  async function resume(tx: Tx, realm: string, streamId: string): Promise<void> {
+    const waiting = await store.waitingPushes(tx.sql, realm, streamId);
+    if (waiting.length > 0)
+      await enqueue(
+        tx.sql,
+        PUSH_JOB,
+        waiting.map(({ id, attempt, user_id }) => ({ realm, streamId, id, attempt, lane: laneOf(user_id) })),
+      );
+  }
+
   const shown = (row: store.ShownRow): SignalStream => ({
     id: row.id,
     method: row.pushed ? 'push' : 'poll',
@@ -214,7 +225,7 @@ export function createStreams(deps: StreamsDeps) {
 
     async create(receiver: Receiver, input: StreamInput): Promise<Stream> {
       const { realm, row } = receiver;
-      const stream = changed(receiver, newId(), input);
+      const stream = changed(receiver, newId(), { ...input, delivery: input.delivery ?? { method: POLL } });
       await transact(
         realm,
         async (tx) => {
@@ -246,6 +257,8 @@ export function createStreams(deps: StreamsDeps) {
         refuseOther(asked, await wire(receiver, before));
         const stream = changed(receiver, before.id, asked, whole ? undefined : before);
         await store.updateStream(tx.sql, receiver.realm, stream);
+        // Tokens that waited for a poll are pushed from now on.
+        if (stream.pushed && !before.pushed && before.status === 'enabled') await resume(tx, receiver.realm, stream.id);
         tx.record(happened('SIGNAL_STREAM_UPDATED', receiver, stream.id));
         return wire(receiver, stream);
       }),
@@ -272,15 +285,7 @@ export function createStreams(deps: StreamsDeps) {
         const before = await mustFind(tx.sql, receiver, id);
         await store.setStatus(tx.sql, realm, before.id, status, reason ?? null);
         if (status === 'disabled') await store.dropWaiting(tx.sql, realm, before.id);
-        if (status === 'enabled' && before.status !== 'enabled' && before.pushed) {
-          const waiting = await store.waitingPushes(tx.sql, realm, before.id);
-          if (waiting.length > 0)
-            await enqueue(
-              tx.sql,
-              PUSH_JOB,
-              waiting.map((set) => ({ realm, streamId: before.id, ...set })),
-            );
-        }
+        if (status === 'enabled' && before.status !== 'enabled' && before.pushed) await resume(tx, realm, before.id);
         if (status !== before.status && status !== 'disabled')
           await tell(
             tx,

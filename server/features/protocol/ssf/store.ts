@@ -176,10 +176,16 @@ export interface Sendable extends Pick<StreamRow, 'endpoint_url' | 'authorizatio
   sent: 'pending' | 'delivered' | 'dead';
   client_id: string;
   enabled: boolean;
+  /** The oldest token about the same user that was never sent and is older than this one. */
+  earlier: string | null;
 }
 export async function sendableSet(sql: Sql, realm: string, id: string): Promise<Sendable | undefined> {
   const [row] = await sql<Sendable>`
-    select t.claims, t.attempts, t.status as sent, s.endpoint_url, s.authorization_header, s.status, s.pushed, r.client_id, r.enabled
+    select t.claims, t.attempts, t.status as sent, s.endpoint_url, s.authorization_header, s.status, s.pushed, r.client_id, r.enabled,
+      (select e.id from signal_set e
+        where e.realm_id = t.realm_id and e.user_id = t.user_id and e.stream_id = t.stream_id and e.status = 'pending'
+          and e.attempts = 0 and e.id < t.id
+        order by e.id limit 1) as earlier
     from signal_set t join signal_stream s on s.realm_id = t.realm_id and s.id = t.stream_id
       join signal_receiver r on r.realm_id = s.realm_id and r.id = s.receiver
     where t.realm_id = ${realm} and t.id = ${id}`;
@@ -198,8 +204,12 @@ export const recordOutcome = (sql: Sql, realm: string, id: string, o: Outcome) =
     last_attempt_at = ${o.at}, ${o.status === 'pending' ? fragment`claims = claims` : forgotten}
   where realm_id = ${realm} and id = ${id} and attempts < ${o.attempt}`;
 /** The tokens that wait in a stream, each with the number of its next try. */
-export const waitingPushes = (sql: Sql, realm: string, streamId: string) => sql<{ id: string; attempt: number }>`
-  select id, attempts + 1 as attempt from signal_set
+export const waitingPushes = (sql: Sql, realm: string, streamId: string) => sql<{
+  id: string;
+  attempt: number;
+  user_id: string | null;
+}>`
+  select id, attempts + 1 as attempt, user_id from signal_set
   where realm_id = ${realm} and stream_id = ${streamId} and status = 'pending' order by id`;
 /** The tokens of a disabled stream are never delivered. */
 export const dropWaiting = (sql: Sql, realm: string, streamId: string) => sql`
