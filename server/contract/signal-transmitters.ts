@@ -87,6 +87,7 @@ export const signalTransmitters = kind({
     issuer: 'https://signals.example.com',
     reactions: { sessionRevoked: 'endSessions' },
     secret: 'Bearer at least sixteen characters',
+    accessToken: 'an access token for its streams',
   },
   updateExample: {
     enabled: false,

@@ -281,9 +281,10 @@ export const pushedEventRoute = {
     response: {
       202: z.null(),
       400: Refusal.describe(
-        '`invalid_request`, `invalid_key`, `invalid_issuer`, `invalid_audience`, `authentication_failed`',
+        '`invalid_request`, `invalid_key`, `invalid_issuer`, `invalid_audience`',
       ),
-      404: OAuthErrorBody,
+      401: Refusal.describe('`authentication_failed`: the Authorization header is not the one agreed on'),
+      404: OAuthErrorBody.describe('`not_found`: there is no such realm or transmitter'),
       429: OAuthErrorBody.describe('`slow_down`'),
       default: OAuthErrorBody.describe('`server_error` (500), `temporarily_unavailable` (503)'),
     },

@@ -11,8 +11,8 @@ const realmColumn = fragment`realm`;
 
 export function createSubscriptions({ now, consumers }: { now(): Date; consumers: readonly EventConsumer[] }) {
   /** The condition for a query that has the realm's name as `realm`. */
-  const wanted: Fragment = consumers.reduce(
-    (any, consumer) => fragment`${any} or ${consumer.wanted(realmColumn)}`,
+  const wanted: Fragment = [...new Set(consumers.map((consumer) => consumer.wanted))].reduce(
+    (any, isWanted) => fragment`${any} or ${isWanted(realmColumn)}`,
     fragment`false`,
   );
   const known = new Map<string, { subscribed: boolean; until: number }>();

@@ -281,6 +281,8 @@ describe('disable and enable', () => {
       'organizations',
       'saml-clients',
       'scim-targets',
+      'signal-receivers',
+      'signal-transmitters',
       'user-federation',
       'users',
       'webhooks',

@@ -141,6 +141,9 @@ const allowed: Record<string, Record<string, string>> = {
   'server/features/operations/bootstrap/settled.ts': {
     'select from realm r cross join jsonb_to_recordset': 'a start looks after every realm',
   },
+  'server/features/protocol/signal-transmitters/jobs.ts': {
+    'select from signal_transmitter where enabled': 'a job asks whether any realm has work for it',
+  },
   'server/features/operations/scim/provision-jobs.ts': {
     'select from scim_target where enabled': 'a job asks whether any realm has work for it',
   },

@@ -60,6 +60,7 @@ const sealers: Record<string, string> = {
   'server/features/authentication/brokering/saml.ts': 'a sign-in',
   'server/features/authentication/brokering/service.ts': 'a sign-in',
   'server/features/protocol/saml/kept.ts': 'a sign-in',
+  'server/features/protocol/ssf/service.ts': 'signal_stream',
   'server/features/authentication/self-registration/register.ts': 'a sign-in',
   'server/features/authentication/sign-in/cookie.ts': 'a sign-in',
 };

@@ -392,6 +392,15 @@ function ownSections(): RealmDocument {
       },
       { clientId: 'keyed' },
     ],
+    signalReceivers: [
+      {
+        clientId: 'web',
+        events: ['session-revoked', 'identifier-changed'],
+        formats: ['complex', 'email'],
+        audience: 'urn:web: on',
+      },
+      { clientId: 'keyed', enabled: false, events: ['scim-create'], formats: ['scim'], subjects: 'all' },
+    ],
     webhooks: [
       {
         name: 'audit',

@@ -158,6 +158,9 @@ export async function oneOfEach(server: TestServer, realm: string): Promise<Ids>
     values (${realm}, ${stream}, ${receiver}, 'urn:ietf:rfc:8936', false, 'iss_sub', now())`;
   ids['signal-receivers'] = { id: receiver, streamId: stream };
   await sql`
+    insert into signal_connection (realm_id, transmitter, stream_id, connected_at)
+    select realm_id, id, 'theirs', now() from signal_transmitter where realm_id = ${realm}`;
+  await sql`
     insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, status, created_at)
     values (${realm}, ${delivery}, ${webhook}, ${newId()}, 'ROLE_CREATED', '{}', 'dead', now())`;
   ids.webhooks = { id: webhook, deliveryId: delivery };

@@ -298,6 +298,19 @@ const cases: Case[] = [
     },
   ],
   [
+    'signalReceivers',
+    'web',
+    {
+      enabled: false,
+      events: ['account-disabled'],
+      subjects: 'all',
+      startWith: 'none',
+      formats: ['iss_sub'],
+      audience: null,
+      subjectInEvents: true,
+    },
+  ],
+  [
     'webhooks',
     'audit',
     {

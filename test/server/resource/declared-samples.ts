@@ -192,7 +192,7 @@ export const declaredSamples: readonly Sample[] = Object.values<KindOf>(declared
   const there = Object.fromEntries(needed.map((field) => [field, example[field]]));
   const { [section]: more = {} } = own;
   return {
-    random: secrets,
+    random: secrets.map((name) => separateWords(name, '_')),
     ...(ofClient && {
       ofClient,
       random: ['client'],

@@ -25,13 +25,13 @@ const PushedSet = z.object({
   id: z.uuid(),
   /** The number of this try. */
   attempt: z.int().default(1),
-  lane: z.int().default(0),
+  group: z.int().default(0),
 });
 export type PushedSet = z.input<typeof PushedSet>;
-const LANES = 4;
-/** The tokens of a stream are pushed in lanes, one at a time in each, so that those about one user arrive in their order. */
-export const laneOf = (userId: string | null): number =>
-  userId === null ? 0 : Number.parseInt(userId.slice(-4), 16) % LANES;
+const GROUPS = 4;
+/** The tokens of a stream are pushed in groups, one at a time in each, so that those about one user arrive in their order. */
+export const groupOf = (userId: string | null): number =>
+  userId === null ? 0 : Number.parseInt(userId.slice(-4), 16) % GROUPS;
 
 export const pushTerms = {
   name: PUSH_JOB,
@@ -41,7 +41,7 @@ export const pushTerms = {
   expireSeconds: 15,
   concurrency: 20,
   group: {
-    of: ({ realm, streamId, lane }: z.output<typeof PushedSet>) => `${realm}/${streamId}/${lane}`,
+    of: ({ realm, streamId, group }: z.output<typeof PushedSet>) => `${realm}/${streamId}/${group}`,
     concurrency: 1,
   },
 };

@@ -3,7 +3,7 @@
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const signalData: PersonalData = {
-  tables: ['signal_person', 'signal_stream_subject', 'signal_set', 'signal_risk'],
+  tables: ['signal_person', 'signal_stream_subject', 'signal_source', 'signal_set', 'signal_risk'],
   async erase(sql, realm, { id }) {
     await sql`
       delete from signal_person p where p.realm_id = ${realm} and p.user_id = ${id}

@@ -74,7 +74,7 @@ export function pushJob(deps: PushJobDeps): Job {
 
   /** One try of one token. @returns an older token about the same user, which goes first: nothing was sent */
   async function attemptOf(
-    { realm, streamId, id, attempt = 1, lane = 0 }: PushedSet,
+    { realm, streamId, id, attempt = 1, group = 0 }: PushedSet,
     { inOrder }: { inOrder: boolean },
   ): Promise<string | undefined> {
     const set = await store.sendableSet(sql, realm, id);
@@ -84,14 +84,14 @@ export function pushJob(deps: PushJobDeps): Job {
     if (!set.pushed || set.status !== 'enabled' || !client) return undefined;
     if (!set.enabled || !client.enabled) {
       // Nothing says when an administrator enables the receiver again; the janitor ends the waiting.
-      await enqueue(sql, PUSH_JOB, [{ realm, streamId, id, attempt, lane }], { startAfterSeconds: DISABLED_SECONDS });
+      await enqueue(sql, PUSH_JOB, [{ realm, streamId, id, attempt, group }], { startAfterSeconds: DISABLED_SECONDS });
       return undefined;
     }
     if (inOrder && set.earlier !== null) return set.earlier;
     const outcome = await limited(realm, () => send(realm, streamId, set, client));
     if ('retryAfterSeconds' in outcome) {
       const { retryAfterSeconds: startAfterSeconds } = outcome;
-      if (inOrder) await enqueue(sql, PUSH_JOB, [{ realm, streamId, id, attempt, lane }], { startAfterSeconds });
+      if (inOrder) await enqueue(sql, PUSH_JOB, [{ realm, streamId, id, attempt, group }], { startAfterSeconds });
       return undefined;
     }
     const { final, ...answer } = outcome.result;
@@ -101,7 +101,7 @@ export function pushJob(deps: PushJobDeps): Job {
       return undefined;
     }
     await retry(
-      { realm, streamId, id, attempt, lane },
+      { realm, streamId, id, attempt, group },
       async (status) => {
         if (status === 'retrying') {
           await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'pending' });

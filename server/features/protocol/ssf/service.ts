@@ -23,7 +23,7 @@ import { contextAtRest } from '../../../resource/at-rest.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 import { deliveredEvents, setClaims } from './claims.ts';
-import { laneOf, PUSH_JOB } from './consumer.ts';
+import { groupOf, PUSH_JOB } from './consumer.ts';
 import type { SetSigner } from './signing.ts';
 import * as store from './store.ts';
 
@@ -177,7 +177,7 @@ export function createStreams(deps: StreamsDeps) {
       await enqueue(
         tx.sql,
         PUSH_JOB,
-        waiting.map(({ id, attempt, user_id }) => ({ realm, streamId, id, attempt, lane: laneOf(user_id) })),
+        waiting.map(({ id, attempt, user_id }) => ({ realm, streamId, id, attempt, group: groupOf(user_id) })),
       );
   }
 

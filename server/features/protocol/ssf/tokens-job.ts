@@ -11,7 +11,7 @@ import { type Job, job } from '../../../jobs/job.ts';
 import type { Enqueue } from '../../../jobs/retries.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import { changedClaims, deliveredEvents, payloadOf, type SubjectId, setClaims, subjectIn } from './claims.ts';
-import { laneOf, PUSH_JOB, sourcesTerms } from './consumer.ts';
+import { groupOf, PUSH_JOB, sourcesTerms } from './consumer.ts';
 import { changesOf, type Note, notesOf, Source } from './notes.ts';
 import * as reading from './sources-store.ts';
 import { insertSets, type NewSet, seedPeople } from './store.ts';
@@ -207,7 +207,7 @@ export function tokensJob(deps: TokensJobDeps): Job {
           await enqueue(
             tx.sql,
             PUSH_JOB,
-            pushed.map(({ id, stream_id: streamId, user_id }) => ({ realm, streamId, id, lane: laneOf(user_id) })),
+            pushed.map(({ id, stream_id: streamId, user_id }) => ({ realm, streamId, id, group: groupOf(user_id) })),
           );
         for (const [userId, about] of Map.groupBy(sets, ({ user_id }) => user_id))
           tx.record({
