@@ -1,5 +1,5 @@
-// What a stream must never do: tell of another realm's people, reach addresses that the server guards, or tell of a user's changes in
-// another order than they happened. SSF 1.0 §8.1.2, §10; RFC 8935 §5.
+// Streams under attack: a stream tells of no other realm's people, reaches no address that the server guards, and tells of a user's
+// changes in their order. SSF 1.0 §8.1.2, §10; RFC 8935 §5.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   deleteSignalStream,

@@ -1,4 +1,4 @@
-// What events mean to receivers of Shared Signals, and what a token says: CAEP 1.0, RISC 1.0, RFC 8417, RFC 9493.
+// The meaning of events for receivers of Shared Signals, and the contents of tokens: CAEP 1.0, RISC 1.0, RFC 8417, RFC 9493.
 import { describe, expect, test } from 'vitest';
 import type { ClaimView, ScopeView } from '../../../server/domain/claims.ts';
 import type { Person } from '../../../server/domain/person.ts';

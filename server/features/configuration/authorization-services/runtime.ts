@@ -67,7 +67,7 @@ export async function registeredOfType(
   return rows.map(({ id }) => id);
 }
 
-/** What owners share of one resource with each of these users. */
+/** The shares of one resource that owners gave to each of these users. */
 export async function sharesOf(
   sql: Sql,
   realm: string,
