@@ -280,9 +280,7 @@ export const pushedEventRoute = {
     body: z.string().meta({ examples: ['eyJ0eXAiOiJzZWNldmVudCtqd3QiLCJhbGciOiJSUzI1NiJ9.e30.c2ln'] }),
     response: {
       202: z.null(),
-      400: Refusal.describe(
-        '`invalid_request`, `invalid_key`, `invalid_issuer`, `invalid_audience`',
-      ),
+      400: Refusal.describe('`invalid_request`, `invalid_key`, `invalid_issuer`, `invalid_audience`'),
       401: Refusal.describe('`authentication_failed`: the Authorization header is not the one agreed on'),
       404: OAuthErrorBody.describe('`not_found`: there is no such realm or transmitter'),
       429: OAuthErrorBody.describe('`slow_down`'),

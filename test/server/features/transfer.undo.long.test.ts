@@ -17,7 +17,9 @@ afterAll(() => server?.stop());
 
 /** A secret can't be taken back: it isn't recorded. */
 const repeatable = <T>(value: T): T =>
-  JSON.parse(JSON.stringify(value), (key, one) => (/secret$|^accessToken$/i.test(key) && typeof one === 'string' ? undefined : one));
+  JSON.parse(JSON.stringify(value), (key, one) =>
+    /secret$|^accessToken$/i.test(key) && typeof one === 'string' ? undefined : one,
+  );
 
 const { users, ...full } = repeatable(fullRealm()) as RealmDocument & Record<string, unknown>;
 // one realm's alone
