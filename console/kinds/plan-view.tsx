@@ -1,7 +1,8 @@
 // The server's plan in words: what changes, what happens to whom, what another manager will say.
 import { Badge } from '../ui/badge.tsx';
 import { Note } from '../ui/state.tsx';
-import type { Plan } from './plan.ts';
+import { shortManager } from './managers.ts';
+import { fieldsSetBack, type Plan } from './plan.ts';
 import { inSentence, labelOf } from './words.ts';
 
 const shown = (value: unknown): string =>
@@ -81,6 +82,15 @@ export function PlanView({ plan, byHand = false }: { plan: Plan; byHand?: boolea
           <span>
             <strong>{path ?? `${labelOf(kind)} ${key}`}</strong> is managed by <code>{manager}</code>, which will set it
             back to what it declares.
+          </span>
+        </Note>
+      ))}
+      {[...fieldsSetBack(plan)].map(([manager, fields]) => (
+        <Note key={manager} tone="warn">
+          <span>
+            <strong>{fields.join(', ')}</strong> {fields.length === 1 ? 'is' : 'are'} declared by{' '}
+            <bdi>{shortManager(manager)}</bdi>, which will set {fields.length === 1 ? 'it' : 'them'} back to what it
+            declares. Change {fields.length === 1 ? 'it' : 'them'} there, or place a hold first.
           </span>
         </Note>
       ))}

@@ -58,14 +58,33 @@ export const secretsOf = (kind: LoadedKind): readonly string[] => {
   return 'secret' in shapeOf(kind.input) && !listed.includes('secret') ? [...listed, 'secret'] : listed;
 };
 
-/** @throws ServerProblem with the faults of a document that is refused */
+/**
+ * The plan of a change by hand, which any manager's object takes. So the dry run is one with `force`: without it the server plans
+ * nothing for an object that another manager owns.
+ * @throws ServerProblem with the faults of a document that is refused
+ */
 export async function planOf(realm: string, document: Row): Promise<Plan | undefined> {
   const { body } = await call(importRealm, {
     params: { realm },
-    query: { dryRun: 'true', manager: MANAGER },
+    query: { dryRun: 'true', force: 'true', manager: MANAGER },
     body: document,
   });
   return body;
+}
+
+/** The changed fields that other managers declare, by manager: each manager sets its fields back. */
+export function fieldsSetBack({ changes, ownership }: Plan): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { kind, key, from, declares = [] } of ownership) {
+    if (from === undefined) continue;
+    // the settings are one object in the changes, and are owned by field
+    const changed = changes
+      .filter((change) => change.kind === kind)
+      .flatMap((change) => change.fields.filter(({ path }) => change.key === key || path === key))
+      .filter(({ path }) => declares.includes(path));
+    if (changed.length > 0) found.set(from, [...(found.get(from) ?? []), ...changed.map(({ path }) => path)]);
+  }
+  return found;
 }
 
 /** The faults of fields, by path in the object: `clients[0].redirectUris[1]` and `redirectUris[1]` are the same. */

@@ -109,6 +109,10 @@ export const OwnershipMove = z.object({
   kind: z.string(),
   key: z.string(),
   from: z.string().optional().describe('The manager that it was taken from, by force'),
+  declares: z
+    .array(z.string())
+    .optional()
+    .describe('In a plan: the fields of the document that the manager it is taken from declares too'),
 });
 export type OwnershipMove = z.infer<typeof OwnershipMove>;
 export const KeptObject = z.object({

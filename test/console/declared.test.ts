@@ -87,6 +87,13 @@ test('an applied plan is shown with its differences, and taken back after its pl
 });
 
 test('two realms are compared, and a realm with a file; a file that is none says so', async () => {
+  // each realm has a manager of its own for it: a comparison takes no side
+  for (const [name, description] of Object.entries({ acme: 'Ours', other: 'Theirs' }))
+    await server.admin.call(importRealm, {
+      params: { realm: name },
+      query: { manager: 'roles' },
+      body: { roles: [{ name: 'both', description }] },
+    });
   const { page, open, look, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}/declared?tab=compare`);
   await page.getByRole('combobox', { name: 'Another realm' }).fill('other');
@@ -94,6 +101,10 @@ test('two realms are compared, and a realm with a file; a file that is none says
   await page
     .getByRole('region', { name: /^Only in other/ })
     .getByText('only-there')
+    .waitFor();
+  await page
+    .getByRole('region', { name: /^Different/ })
+    .getByText('Theirs')
     .waitFor();
   await page
     .getByRole('region', { name: /^Only in acme/ })

@@ -130,11 +130,13 @@ function FileInput({ onRead }: { onRead: (document: RealmDocument) => void }) {
 
 function Result({ realm, other, plan, reverse }: { realm: string; other: string } & Comparison) {
   if (!plan) return null;
+  // what is held would not change by a document, and differs nevertheless
+  const changes = [...plan.changes, ...plan.held];
   /** The things that only this realm has: the other side would have to make them. */
-  const onlyHere = (reverse?.changes ?? []).filter(({ action }) => action === 'create');
-  const onlyThere = plan.changes.filter(({ action }) => action === 'create');
-  const differ = plan.changes.filter(({ action }) => action !== 'create');
-  if (plan.changes.length === 0 && onlyHere.length === 0)
+  const onlyHere = [...(reverse?.changes ?? []), ...(reverse?.held ?? [])].filter(({ action }) => action === 'create');
+  const onlyThere = changes.filter(({ action }) => action === 'create');
+  const differ = changes.filter(({ action }) => action !== 'create');
+  if (changes.length === 0 && onlyHere.length === 0)
     return (
       <Panel>
         <Empty icon="check" title="There is no difference">

@@ -237,6 +237,19 @@ test('another manager takes nothing that is held, by force either', async () => 
   expect(await client('shop')).toMatchObject({ name: 'Shop' });
 });
 
+test('a hold that is placed after a dry run: its plan is not applied, and an edit under the hold stays', async () => {
+  await managed();
+  const next = { ...declared, clients: [shop({ name: 'The new shop' }), { clientId: 'blog', name: 'The new blog' }] };
+  const planned = await api.apply(realm, next, { ...owner, dryRun: 'true' });
+  await place([{ kind: 'client', key: 'shop' }]);
+  await edit('shop', { name: 'By hand' });
+  const refusal = await api.refusal(realm, next, owner, { 'if-match': `"${planned.revision}"` });
+  expect(refusal.status).toBe(412);
+  const plan = await applied(next);
+  expect(plan.held).toMatchObject([{ kind: 'client', key: 'shop' }]);
+  expect([(await client('shop'))?.name, (await client('blog'))?.name]).toEqual(['By hand', 'The new blog']);
+});
+
 test('a hold ends by itself at its time, by a job, and the event says so', async () => {
   await managed();
   const hold = await place([{ kind: 'client', key: 'shop' }], { until: Date.now() + 1500 });

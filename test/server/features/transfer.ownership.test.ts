@@ -39,7 +39,15 @@ test('two managers that claim one webhook: the second is told of the first, and 
 
 test('force takes over, and the former owner then meets the conflict', async () => {
   const plan = await admin.apply('one', webhook('https://b.example'), { manager: 'second', force: 'true' });
-  expect(plan.ownership).toEqual([{ action: 'take', kind: 'webhook', key: 'hook', from: 'k8s:c/team-a/Webhook/hook' }]);
+  expect(plan.ownership).toEqual([
+    {
+      action: 'take',
+      kind: 'webhook',
+      key: 'hook',
+      from: 'k8s:c/team-a/Webhook/hook',
+      declares: expect.arrayContaining(['url']),
+    },
+  ]);
   const refusal = await admin.refusal('one', webhook(), { manager: 'k8s:c/team-a/Webhook/hook' });
   expect(refusal.conflicts).toEqual([{ kind: 'webhook', key: 'hook', manager: 'second' }]);
 });
@@ -47,7 +55,12 @@ test('force takes over, and the former owner then meets the conflict', async () 
 test('settings belong field by field', async () => {
   await admin.apply('fields', { realm: { rememberMe: true, accessTokenTtlSeconds: 60 } }, { manager: 'a' });
   await admin.apply('fields', { realm: { requireMfa: true } }, { manager: 'b' });
-  const refusal = await admin.refusal('fields', { realm: { requireMfa: false, rememberMe: false } }, { manager: 'b' });
+  const document = { realm: { requireMfa: false, rememberMe: false } };
+  const forced = await admin.apply('fields', document, { manager: 'b', dryRun: 'true', force: 'true' });
+  expect(forced.ownership).toEqual([
+    { action: 'take', kind: 'settings', key: 'rememberMe', from: 'a', declares: ['rememberMe'] },
+  ]);
+  const refusal = await admin.refusal('fields', document, { manager: 'b' });
   expect(refusal.conflicts).toEqual([{ kind: 'settings', key: 'fields', path: 'rememberMe', manager: 'a' }]);
   expect(await owners('fields')).toEqual([
     ['a', ['settings/accessTokenTtlSeconds(value)', 'settings/rememberMe(value)']],

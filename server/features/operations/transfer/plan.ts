@@ -76,7 +76,7 @@ function planDeclared(
   }
   const before = owner !== undefined && !foreign ? owner.fields : [];
   const mine = Object.keys(item.fields).sort();
-  move(out, options, { kind, key, owner, foreign, mine });
+  move(out, options, { rules, key, owner, foreign, mine });
   if (!existing) {
     create(rules, item, out);
     return;
@@ -93,16 +93,17 @@ function move(
   out: Planned,
   options: PlanOptions,
   {
-    kind,
+    rules: { kind, fieldwise },
     key,
     owner,
     foreign,
     mine,
-  }: { kind: string; key: string; owner: Owner | undefined; foreign: boolean; mine: string[] },
+  }: { rules: Rules; key: string; owner: Owner | undefined; foreign: boolean; mine: string[] },
 ): void {
   const next = { manager: options.manager, fields: mine };
   if (!owner || foreign) {
-    out.moves.push({ action: 'take', kind, key, ...(owner ? { from: owner.manager } : {}), owner: next });
+    const declares = fieldwise ? [key] : mine.filter((field) => owner?.fields.includes(field));
+    out.moves.push({ action: 'take', kind, key, ...(owner ? { from: owner.manager, declares } : {}), owner: next });
   } else if (owner.kept || !isSameJson([...owner.fields].sort(), mine)) {
     out.moves.push({ action: 'fields', kind, key, owner: next });
   }

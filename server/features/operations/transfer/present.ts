@@ -53,8 +53,7 @@ function shownChanges(
 const shownConflicts = (realm: string, conflicts: readonly Conflict[]): Conflict[] =>
   conflicts.map((c) => (wholeKinds.has(c.kind) ? { ...c, key: realm, path: c.key } : c));
 
-const shownMoves = (moves: EnginePlan['moves']): OwnershipMove[] =>
-  moves.map(({ action, kind, key, from }) => ({ action, kind, key, ...(from === undefined ? {} : { from }) }));
+const shownMoves = (moves: EnginePlan['moves']): OwnershipMove[] => moves.map(({ owner: _, ...move }) => move);
 
 const MOST_USERS = 100;
 const shownKept = (realm: string, kept: EnginePlan['kept'], mayRead: (kind: string) => boolean): KeptObject[] =>
