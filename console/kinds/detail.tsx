@@ -53,7 +53,7 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
   const name = last ? nameOf(entry, last) : object.error ? labelOf(entry.kind) : '…';
   const isBuiltIn = entry.builtIn !== undefined && row?.[entry.builtIn] === true;
   const mayWrite = entry.reach ? may.partly(realm, entry.write) : may(realm, entry.write);
-  const holdOf = useHolds(realm, managedOf(row) !== undefined && !entry.ofClient);
+  const holdOf = useHolds(realm, managedOf(row) !== undefined, !entry.ofClient);
   const thing = row ? holdableOf(entry, row) : { kind: entry.kind, key: '' };
   const lock = useLock(realm, entry.section, thing);
   const hold = row && (holdOf(thing) ?? lock.hold);
@@ -137,8 +137,8 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
       {row && kind ? (
         <>
           {/* an object of a client is held by a name that this page does not read */}
-          {hold && managedOf(row) ? (
-            <HeldNote hold={hold} realm={realm} />
+          {hold && (managedOf(row) || !lock.isDeclaredOnly) ? (
+            <HeldNote hold={hold} realm={realm} isManaged={managedOf(row) !== undefined} />
           ) : (
             <DeclaredOnlyNote
               realm={realm}

@@ -6,7 +6,7 @@ import type { PageProps } from '../pages/page.ts';
 import { realmAddress } from '../shell/addresses.ts';
 import { useFilters } from '../ui/filters.ts';
 import { Page } from '../ui/page.tsx';
-import { Loading, ProblemNote } from '../ui/state.tsx';
+import { Loading, Note, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
 import { titleOf } from './all.ts';
 import { applicable, withoutOthers } from './applicable.ts';
@@ -20,7 +20,7 @@ import { formFields, grouped } from './fields.ts';
 import { FormFields } from './form.tsx';
 import { paramsOf, readObject, useKind, useObject } from './loaded.ts';
 import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
-import { COPY_MODE, ManagedWays } from './managed-ways.tsx';
+import { COPY_MODE, HeldNote, ManagedWays } from './managed-ways.tsx';
 import { CLIENTS, listAddress, nameOf, objectAddress } from './pages.tsx';
 import { declaredFields, documentOf, secretsOf } from './plan.ts';
 
@@ -31,6 +31,7 @@ export function EditPage({ entry, params }: PageProps & { entry: KindEntry }) {
   const owner = useObject(CLIENTS ?? entry, { realm, key: of ?? '' }, entry.ofClient === true);
   const row = object.data?.body;
   const name = row ? nameOf(entry, row) : key;
+  const isGone = object.error?.status === 404;
   const isReady = kind && object.data && row && (!entry.ofClient || owner.data);
   return (
     <Page
@@ -43,13 +44,14 @@ export function EditPage({ entry, params }: PageProps & { entry: KindEntry }) {
         ...(row ? [{ label: name, to: objectAddress(realm, entry, row, of) }] : []),
       ]}
     >
-      {object.error && <ProblemNote problem={object.error} retry={() => void object.refetch()} />}
+      {object.error && !(isGone && row) && <ProblemNote problem={object.error} retry={() => void object.refetch()} />}
       {isReady ? (
         <EditForm
           entry={entry}
           kind={kind}
           address={{ realm, key, of }}
           read={object.data}
+          isGone={isGone}
           owner={entry.ofClient ? String(owner.data?.body?.clientId ?? '') : undefined}
         />
       ) : (
@@ -64,10 +66,12 @@ interface EditProps {
   kind: LoadedKind;
   address: { realm: string; key: string; of: string | undefined };
   read: ConsoleAnswer<Row>;
+  /** Deleted since it was read: the form keeps what is typed, to be taken away. */
+  isGone: boolean;
   owner: string | undefined;
 }
 
-function EditForm({ entry, kind, address, read, owner }: EditProps) {
+function EditForm({ entry, kind, address, read, isGone, owner }: EditProps) {
   const { realm, of } = address;
   const [, navigate] = useLocation();
   const { put, upsert } = kind.routes;
@@ -118,14 +122,27 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
         editing.fields.map(({ name }) => name),
       )
     : declared;
-  const isCopy = managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value;
-  const hold = useHolds(realm, managed !== undefined)(thing);
+  const isCopy = isGone || (managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value);
+  const hold = useHolds(realm, managed !== undefined, !isGone)(thing);
   const document = documentOf(entry, kind, { ...keysOf(before), ...changes }, owner);
-  const copy = () => copyOfObject(entry, kind, { realm, manager: managed?.get('') ?? '', owner }, before, changes);
+  const copy = (stored: Row, changed: Row) => {
+    const manager = (managedOf(stored) ?? managed)?.get('') ?? '';
+    return copyOfObject(entry, kind, { realm, manager, owner }, stored, changed);
+  };
   return (
     <form className="form" onSubmit={editing.submit} noValidate>
       <EditingFaults editing={editing} />
-      {managed && (
+      {isGone && (
+        <Note tone="warn" live>
+          <strong>The {entry.label} was deleted meanwhile.</strong>
+          <span>
+            Nothing can be saved any more. What you typed is still here; the last step shows the declaration with it, to
+            be copied.
+          </span>
+        </Note>
+      )}
+      {hold && !managed && <HeldNote hold={hold} realm={realm} isManaged={false} />}
+      {managed && !isGone && (
         <ManagedWays
           realm={realm}
           managed={managed}
@@ -135,7 +152,8 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
           isCopy={isCopy}
           {...(lock.isDeclaredOnly && { declaredOnly: entry.many })}
           onMode={(on) => {
-            editing.discard();
+            // edits go along to where they are declared; they do not come back from there
+            if (!on) editing.discard();
             filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
           }}
           commands={async () => {
@@ -163,7 +181,8 @@ function EditForm({ entry, kind, address, read, owner }: EditProps) {
         title={`Save ${nameOf(entry, before)}`}
         document={document}
         commands={() => editCommands(entry, address, bodyOf(changes, before), document)}
-        copy={isCopy ? copy : undefined}
+        copy={copy}
+        isCopy={isCopy}
         isOpen={() => hold !== undefined}
       />
     </form>

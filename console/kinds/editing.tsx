@@ -34,13 +34,20 @@ interface Given {
   write: (changes: Row, tagged: Tagged, before: Row) => Promise<ConsoleAnswer<Row>>;
   readAgain: () => Promise<ConsoleAnswer<Row>>;
   onSaved: (row: Row | undefined) => void;
-  /** The form holds these values now: the edits were saved, discarded or merged, or there were none and the object changed. */
-  onReplaced?: (now: Row) => void;
+  /**
+   * The form holds these values now: the edits were saved, discarded or merged, or there were none and the object changed.
+   * @param edits those that are left
+   */
+  onReplaced?: (now: Row, edits: Row) => void;
+  /** The edits of a form that keeps them itself, such as an editor with undo. */
+  kept?: Row;
 }
 
 export interface Editing {
   realm: string;
   fields: Given['fields'];
+  /** Of what the edits are against. */
+  etag: string | undefined;
   /** The values that the reader began with, or has merged with. */
   before: Row;
   edits: Row;
@@ -52,6 +59,7 @@ export interface Editing {
   /** Another one shows the fields anew: some keep what is typed in them. */
   round: number;
   submit: (event: FormEvent) => void;
+  review: () => void;
   /** The plan is shown. */
   isReviewed: boolean;
   endReview: () => void;
@@ -63,13 +71,24 @@ export interface Editing {
   merge: (edits: Row | undefined) => void;
 }
 
-export function useEditing({ realm, read, fields, check, write, readAgain, onSaved, onReplaced }: Given): Editing {
+export function useEditing({
+  realm,
+  read,
+  fields,
+  check,
+  write,
+  readAgain,
+  onSaved,
+  onReplaced,
+  kept,
+}: Given): Editing {
   const client = useQueryClient();
   // a refetch in the background must not change the values that the edits are against
   const [base, setBase] = useState(read);
   const [seen, setSeen] = useState(read);
   const [round, setRound] = useState(0);
-  const [edits, setEdits] = useState<Row>({});
+  const [own, setEdits] = useState<Row>({});
+  const edits = kept ?? own;
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [isReviewed, setReviewed] = useState(false);
   const [theirs, setTheirs] = useState<ConsoleAnswer<Row>>();
@@ -80,7 +99,7 @@ export function useEditing({ realm, read, fields, check, write, readAgain, onSav
     setSeen(read);
     setEdits(again);
     setRound(round + 1);
-    onReplaced?.({ ...answer.body, ...again });
+    onReplaced?.({ ...answer.body, ...again }, again);
   };
   // nothing is edited: another administrator saved, or a manager restored what it declares
   if (seen !== read && Object.keys(edits).length === 0) {
@@ -110,9 +129,16 @@ export function useEditing({ realm, read, fields, check, write, readAgain, onSav
       if (problem.problem?.errors || problem.is('precondition-failed')) setReviewed(false);
     },
   });
+  const review = () => {
+    const found = check(changes, before);
+    setFaults(found);
+    saving.reset();
+    if (found.size === 0) setReviewed(true);
+  };
   return {
     realm,
     fields,
+    etag: base.etag,
     before,
     edits,
     changes,
@@ -122,13 +148,15 @@ export function useEditing({ realm, read, fields, check, write, readAgain, onSav
     round,
     submit: (event) => {
       event.preventDefault();
-      const found = check(changes, before);
-      setFaults(found);
-      saving.reset();
-      if (found.size === 0) setReviewed(true);
+      review();
     },
+    review,
     isReviewed,
-    endReview: () => setReviewed(false),
+    endReview: () => {
+      setReviewed(false);
+      // deleted meanwhile: the page reads it anew, and says so
+      if (saving.error?.status === 404) void client.invalidateQueries({ queryKey: [realm] });
+    },
     save: () => saving.mutate(),
     isSaving: saving.isPending,
     problem: saving.error,
@@ -185,33 +213,42 @@ export function EditingDialogs({
   document,
   commands,
   copy,
+  isCopy = false,
   isOpen = () => false,
+  save: words = 'Save',
 }: {
   editing: Editing;
   title: string;
   /** The change as a document; undefined: no document can say it. */
   document: Row | undefined;
   commands: () => Commands | Promise<Commands>;
+  /** The declaration with the changes. @param row as it is stored, with its managers */
+  copy?: (row: Row, changes: Row) => Promise<Copied>;
   /** The changes are taken away as a declaration; nothing is saved. */
-  copy?: (() => Promise<Copied>) | undefined;
+  isCopy?: boolean;
   /** A field of a manager that may be edited nevertheless: it is held. */
   isOpen?: (field: string) => boolean;
+  /** The words of the button that writes. */
+  save?: string;
 }) {
+  const [copiesMine, setCopiesMine] = useState(false);
+  // a refusal of the save is read to its end, also if the page turns to copying meanwhile
+  const copies = copy !== undefined && isCopy && !problem;
   return (
     <>
-      {isReviewed && copy && (
+      {isReviewed && copies && (
         <Suspense>
-          <Copy make={copy} onClose={endReview} />
+          <Copy make={() => copy(before, changes)} onClose={endReview} />
         </Suspense>
       )}
-      {isReviewed && !copy && (
+      {isReviewed && !copies && (
         <Review
           title={title}
           realm={realm}
           document={document}
           changes={changes}
           before={before}
-          save="Save"
+          save={words}
           onSave={save}
           onClose={endReview}
           isSaving={isSaving}
@@ -229,7 +266,13 @@ export function EditingDialogs({
             managed={unheld(managedOf(theirs), isOpen)}
             onClose={() => merge(undefined)}
             onMerged={merge}
+            {...(copy && { onCopy: () => setCopiesMine(true) })}
           />
+        </Suspense>
+      )}
+      {theirs && copy && copiesMine && (
+        <Suspense>
+          <Copy make={() => copy(theirs, changedFields(theirs, edits))} onClose={() => setCopiesMine(false)} />
         </Suspense>
       )}
     </>

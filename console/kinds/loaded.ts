@@ -1,5 +1,6 @@
 // Kinds with their schemas, and their objects: loaded where a page needs them.
 import { useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { type ConsoleAnswer, call, ServerProblem } from '../api/client.ts';
 import { queryClient } from '../api/queries.ts';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
@@ -74,15 +75,22 @@ export async function readObject(
   return { ...list, body: row, etag: undefined };
 }
 
-/** An object that a manager owns is read again and again: the manager may change it at any time. */
+/**
+ * An object that a manager owns is read again and again: the manager may change it at any time. So is one that a manager owned
+ * when this page read it first: its next manager may come soon.
+ */
 export function useObject(entry: KindEntry, address: ObjectAddress, enabled = true) {
+  const queryKey = [address.realm, 'object', entry.section, address.key, address.of];
+  const name = JSON.stringify(queryKey);
+  const watched = useRef<{ name: string; seconds: number }>(undefined);
   return useQuery<ConsoleAnswer<Row>, ServerProblem>({
-    queryKey: [address.realm, 'object', entry.section, address.key, address.of],
+    queryKey,
     queryFn: ({ signal }) => readObject(entry, address, signal),
     enabled,
     refetchInterval: ({ state: { data, error } }) => {
       const seconds = watchSeconds(data?.body);
-      return seconds !== undefined && error?.status !== 404 && seconds * 1000;
+      if (seconds !== undefined) watched.current = { name, seconds };
+      return watched.current?.name === name && error?.status !== 404 && watched.current.seconds * 1000;
     },
   });
 }

@@ -113,15 +113,15 @@ export function ManagedWays({
 }
 
 /** Who holds a thing, why and until when; the way to end the hold. */
-export function HeldNote({ hold, realm }: { hold: Hold; realm: string }) {
+export function HeldNote({ hold, realm, isManaged }: { hold: Hold; realm: string; isManaged: boolean }) {
   return (
     <Note tone="warn">
-      <HeldWords hold={hold} realm={realm} />
+      <HeldWords hold={hold} realm={realm} isManaged={isManaged} />
     </Note>
   );
 }
 
-function HeldWords({ hold, realm }: { hold: Hold; realm: string }) {
+function HeldWords({ hold, realm, isManaged = true }: { hold: Hold; realm: string; isManaged?: boolean }) {
   const may = useMay();
   const end = useWrite(endHold);
   return (
@@ -133,8 +133,9 @@ function HeldWords({ hold, realm }: { hold: Hold; realm: string }) {
         <bdi>{hold.placedBy?.name ?? 'An erased user'}</bdi>: <bdi>{hold.reason}</bdi>
       </span>
       <span>
-        Edit it here. When the hold ends, the declared state returns; if its declaration was removed by then, it is
-        deleted then.
+        {isManaged
+          ? 'Edit it here. When the hold ends, the declared state returns; if its declaration was removed by then, it is deleted then.'
+          : 'No manager declares it any more. Edit it here; no document changes it before the hold ends.'}
       </span>
       {end.error && <ProblemNote problem={end.error} />}
       {may(realm, 'holds:write') && (

@@ -50,13 +50,23 @@ const HOLDS_SECONDS = 10;
 export const watchSeconds = (row: object | undefined): number | undefined =>
   managedOf(row) === undefined ? undefined : OBJECT_SECONDS;
 
-/** Finds the hold that keeps documents from changing a thing now. */
-export function useHolds(realm: string, isManaged: boolean): (thing: Holdable) => Hold | undefined {
+/**
+ * Finds the hold that keeps documents from changing a thing now.
+ * @param isAsked false: a manager has to own the thing; a hold outlives the manager
+ */
+export function useHolds(
+  realm: string,
+  isManaged: boolean,
+  isAsked = isManaged,
+): (thing: Holdable) => Hold | undefined {
   const may = useMay();
   const holds = useRead(
     listHolds,
     { params: { realm }, query: { limit: 1000 } },
-    { enabled: isManaged && may(realm, 'holds:read'), everySeconds: HOLDS_SECONDS },
+    {
+      enabled: isAsked && may(realm, 'holds:read'),
+      everySeconds: (standing = []) => (isManaged || standing.length > 0 ? HOLDS_SECONDS : undefined),
+    },
   );
   const now = Date.now();
   return ({ kind, key }) =>

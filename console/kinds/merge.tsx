@@ -28,6 +28,7 @@ export default function Merge({
   theirs,
   managed,
   onMerged,
+  onCopy,
   onClose,
 }: {
   fields: readonly Pick<Field, 'name' | 'label'>[];
@@ -39,6 +40,8 @@ export default function Merge({
   managed?: Managed | undefined;
   /** @param edits what differs from `theirs` then */
   onMerged: (edits: Row) => void;
+  /** Shows this reader's values as a declaration, for those that a manager declares by now. */
+  onCopy?: () => void;
   onClose: () => void;
 }) {
   const changedByThem = fields.filter(({ name }) => !same(base[name], theirs[name]));
@@ -65,6 +68,7 @@ export default function Merge({
       size="widest"
       footer={
         <>
+          {declared.length > 0 && onCopy && <Button onPress={onCopy}>Show mine as a declaration</Button>}
           <Button onPress={onClose}>Back to editing</Button>
           <Button variant="primary" onPress={take}>
             Go on with this

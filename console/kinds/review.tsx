@@ -82,7 +82,8 @@ export function Review({
         <PlanView plan={planned} byHand />
       ) : unplanned ? (
         <div className="plan">
-          {plan.error && (
+          {plan.error?.status === 404 && <ProblemNote problem={plan.error} />}
+          {plan.error?.status === 403 && (
             <Note>The server’s plan needs more permissions than you hold here, so these are the fields alone.</Note>
           )}
           <div className="plan-change">

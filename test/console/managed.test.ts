@@ -4,8 +4,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient, getClient, listClients } from '../../server/contract/clients.ts';
-import { endHold, listHolds } from '../../server/contract/holds.ts';
-import { createRealm } from '../../server/contract/realms.ts';
+import { endHold, listHolds, placeHold } from '../../server/contract/holds.ts';
+import { createRealm, deleteRealm } from '../../server/contract/realms.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
@@ -69,9 +69,37 @@ test('declared fields are read-only; the others are edited as ever', async () =>
   await look('a form with declared fields');
   await page.getByLabel('Description', { exact: true }).fill('Of our own');
   await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByText('Of our own').waitFor();
+  expect(
+    await page
+      .getByRole('dialog')
+      .getByText(/Nothing changes|back to what it declares/)
+      .count(),
+  ).toBe(0);
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await heading('shop');
   expect((await server.admin.call(getClient, { params: { realm, id: shop } })).body?.description).toBe('Of our own');
+  await close();
+});
+
+test('the plan names what the change of a managed object does, and the edited fields that its manager sets back', async () => {
+  const callbacks = ['https://shop.example.com/'];
+  const clients = [{ ...declared.clients[0], enabled: true, redirectUris: callbacks }];
+  await server.admin.call(importRealm, { params, query: { manager }, body: { ...declared, clients } });
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await server.admin.call(importRealm, { params, query: { manager }, body: declared });
+  await open(`/realms/${realm}/clients/${shop}/edit`);
+  await heading('Edit shop');
+  await page.getByText('Enabled', { exact: true }).click();
+  await page.getByLabel('Description', { exact: true }).fill('Closed for today');
+  // the manager declares one of the edited fields meanwhile, with the value that it has
+  await server.admin.call(importRealm, { params, query: { manager }, body: { ...declared, clients } });
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('enabled is declared by Realm identity/acme, which will set it back').waitFor();
+  await dialog.getByText('Closed for today').waitFor();
+  await dialog.getByText('shop: ').first().waitFor();
+  await look('the plan of an edit that a manager sets back');
   await close();
 });
 
@@ -119,6 +147,14 @@ test('a hold opens the fields for a while; when it is ended, documents have thei
   await look('a form that is held');
   await page.getByLabel('Name', { exact: true }).fill('By hand');
   await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByText('By hand').waitFor();
+  await page.getByRole('dialog').getByText('the change stays until the hold ends').waitFor();
+  expect(
+    await page
+      .getByRole('dialog')
+      .getByText(/Nothing changes|back to what it declares/)
+      .count(),
+  ).toBe(0);
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await heading('shop');
   const held = await server.admin.call(importRealm, { params, query: { manager }, body: declared });
@@ -134,6 +170,87 @@ test('a hold opens the fields for a while; when it is ended, documents have thei
   await page.getByText('No hold stands').waitFor();
   await server.admin.call(importRealm, { params, query: { manager }, body: declared });
   expect(await nameNow()).toBe('The shop');
+  await close();
+});
+
+test('a hold that another administrator ends leaves what is typed, and the edit can be taken to the declaration', async () => {
+  const what = [{ kind: 'client', key: 'shop' }];
+  const body = { what, reason: 'INC-1', until: Date.now() + 600_000 };
+  const hold = (await server.admin.call(placeHold, { params, body })).body;
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/clients/${shop}/edit`);
+  await heading('Edit shop');
+  await page.getByText('INC-1').waitFor();
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('By hand');
+  await server.admin.call(endHold, { params: { realm, id: hold?.id ?? '' } });
+  await page.getByText('They are read-only here').waitFor();
+  expect([await name.inputValue(), await name.isDisabled()]).toEqual(['By hand', true]);
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('name is declared by Realm identity/acme, which will set it back').waitFor();
+  await look('the plan of an edit after the end of its hold');
+  await dialog.getByRole('button', { name: 'Back to editing' }).click();
+  await page.getByRole('button', { name: 'Modify and copy' }).click();
+  await page.getByRole('button', { name: 'Show the declaration' }).click();
+  await dialog
+    .getByText(/name: By hand/)
+    .first()
+    .waitFor();
+  await close();
+});
+
+test('an object that is deleted in Git while it is edited: the page says so, and what is typed can be copied', async () => {
+  const gone = { clientId: 'gone', name: 'Gone', tokenEndpointAuthMethod: 'none' as const };
+  const apply = (clients: (typeof gone)[]) =>
+    server.admin.call(importRealm, {
+      params,
+      query: { manager: 'k8s:prod/identity/Realm/gone', prune: 'true' },
+      body: { clients },
+    });
+  await apply([gone]);
+  const id = (await server.admin.call(listClients, { params, query: { q: 'gone' } })).body?.[0]?.id ?? '';
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/clients/${id}/edit`);
+  await heading('Edit gone');
+  const description = page.getByLabel('Description', { exact: true });
+  await description.fill('A long text');
+  await apply([]);
+  await page.getByText('The client was deleted meanwhile.').waitFor();
+  expect(await description.inputValue()).toBe('A long text');
+  await look('a form of an object that was deleted');
+  await page.getByRole('button', { name: 'Show the declaration' }).click();
+  const dialog = page.getByRole('dialog');
+  for (const words of [/description: A long text/, /name: Gone/]) await dialog.getByText(words).first().waitFor();
+  await look('what was typed, as a declaration');
+  await close();
+});
+
+test('a realm that is deleted while one of its objects is edited: what is typed can be copied', async () => {
+  const other = { realm: 'short-lived' };
+  await server.admin.call(createRealm, { body: other });
+  const { body: client } = await server.admin.call(createClient, {
+    params: other,
+    body: { clientId: 'till', tokenEndpointAuthMethod: 'none' },
+  });
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/short-lived/clients/${client?.id}/edit`);
+  await heading('Edit till');
+  await page.getByLabel('Description', { exact: true }).fill('A long text');
+  await server.admin.call(deleteRealm, { params: other });
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('It may have been deleted meanwhile').first().waitFor();
+  await look('the plan in a realm that was deleted');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Back to editing' }).click();
+  await page.getByText('The client was deleted meanwhile.').waitFor();
+  expect(await page.getByLabel('Description', { exact: true }).inputValue()).toBe('A long text');
+  await page.getByRole('button', { name: 'Show the declaration' }).click();
+  await dialog
+    .getByText(/description: A long text/)
+    .first()
+    .waitFor();
   await close();
 });
 

@@ -128,7 +128,8 @@ export function useManagedSettings(editing: Editing, shown: readonly FieldGroup[
         {...(isDeclaredOnly('realm') && { declaredOnly: 'the settings' })}
         isCopy={isCopy}
         onMode={(on) => {
-          discard();
+          // edits go along to where they are declared; they do not come back from there
+          if (!on) discard();
           filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
         }}
         commands={async () => ({
@@ -158,10 +159,13 @@ export function SettingsDialogs({
   of: ManagedSettings;
 }) {
   const { realm, changes } = editing;
-  const copy = async (manager: string) => ({
-    changed: await asDeclared(manager, await realmManifest(realm, resourceOf(changes))),
-    command: await commandOf(manager, resourceOf(changes)),
-  });
+  const copy = async (stored: Row, changed: Row) => {
+    const manager = clusterManager(managedOf(stored) ?? managed ?? new Map());
+    return {
+      changed: await asDeclared(manager, await realmManifest(realm, resourceOf(changed))),
+      command: await commandOf(manager, resourceOf(changed)),
+    };
+  };
   return (
     <EditingDialogs
       editing={editing}
@@ -172,7 +176,8 @@ export function SettingsDialogs({
         curl: curlOf(putSettings, { realm }, changes),
         manifest: await realmManifest(realm, resourceOf(changes)),
       })}
-      copy={isCopy && managed ? () => copy(clusterManager(managed)) : undefined}
+      copy={copy}
+      isCopy={isCopy && managed !== undefined}
       isOpen={isOpen}
     />
   );
