@@ -21,6 +21,7 @@ import { createClient } from '../../server/contract/clients.ts';
 import { createFlow, getFlow, putFlow } from '../../server/contract/flows.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { getSettings } from '../../server/contract/settings.ts';
+import { importRealm } from '../../server/contract/transfer.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
@@ -164,6 +165,39 @@ test('two administrators at once: the steps take either side', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved the flow.').waitFor();
   expect(await namesOf('twice')).toEqual(['username-password', 'Second factor']);
+  await close();
+});
+
+test('steps that a manager declares meanwhile stay; the edit is shown as a declaration', async () => {
+  const manager = 'k8s:prod/identity/Flow/twice';
+  const declared = ['username-password', 'otp'].map((authenticatorId) => ({
+    authenticatorId,
+    requirement: 'REQUIRED' as const,
+  }));
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/flows/twice`);
+  await heading('twice');
+  await page.getByRole('row', { name: /^2 / }).click();
+  await page.keyboard.press('Delete');
+  await page.getByText('The server accepts this tree').waitFor();
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).waitFor();
+  const body = { flows: [{ alias: 'twice', executions: declared }] };
+  await server.admin.call(importRealm, { params, query: { manager }, body });
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  const merge = page.getByRole('alertdialog', { name: 'Somebody else changed this meanwhile' });
+  await merge.getByText('Declared by Flow identity/twice meanwhile').waitFor();
+  await look('steps that were declared meanwhile');
+  await merge.getByRole('button', { name: 'Show mine as a declaration' }).click();
+  const copy = page.getByRole('dialog', { name: 'Take the change to where it is declared' });
+  await copy
+    .getByText(/authenticatorId: username-password/)
+    .first()
+    .waitFor();
+  await copy.getByRole('button', { name: 'Back to the form' }).click();
+  await merge.getByRole('button', { name: 'Go on with this' }).click();
+  await page.getByText('A manager declares the steps of this flow').waitFor();
+  expect(await namesOf('twice')).toEqual(['username-password', 'otp']);
   await close();
 });
 

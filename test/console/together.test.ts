@@ -3,10 +3,15 @@
 // Implements: decisions "Console": a save that comes second is a three-way merge, and nothing is lost silently.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  getAuthorizationService,
+  putAuthorizationResource,
+} from '../../server/contract/authorization-service-routes.ts';
 import { createClient, deleteClient, getClient } from '../../server/contract/clients.ts';
 import { builtInAdminRoles } from '../../server/contract/permissions.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { getSettings } from '../../server/contract/settings.ts';
+import { importRealm } from '../../server/contract/transfer.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { type ConsolePage, type Credentials, openConsole } from '../support/console.ts';
 import { consoleAdministrator } from '../support/console-administrators.ts';
@@ -175,6 +180,41 @@ test('the other deletes it: the save says so, and what was written stays in the 
   await ben.page.getByRole('dialog').getByRole('button', { name: 'Back to editing' }).click();
   expect(await field(ben, 'Description').inputValue()).toBe('A long text of Ben’s');
   expect(ben.complaints()).toEqual([]);
+});
+
+test('an item of an authorization service: both changes stay, and the plan keeps what the other saved', async () => {
+  const clientId = (await stored())?.clientId ?? '';
+  const at = { realm, clientId: id, name: 'holiday' };
+  const plain = { uris: [], scopes: [], owner: null, ownerManaged: false, attributes: {} };
+  const item = { ...plain, name: 'holiday', displayName: 'Holiday', type: null };
+  await server.admin.call(importRealm, {
+    params,
+    body: { authorizationServices: [{ clientId, resources: [item, { ...item, name: 'work' }] }] },
+  });
+  await ben.open(`/realms/${realm}/authorization-services/${id}?tab=resources&item=holiday`);
+  await field(ben, 'Display name').fill('Of Ben');
+  await server.admin.call(putAuthorizationResource, { params: at, body: { ...item, type: 'urn:of:ana' } });
+  await server.admin.call(putAuthorizationResource, {
+    params: { ...at, name: 'work' },
+    body: { ...item, name: 'work', displayName: 'Of Ana' },
+  });
+  await review(ben);
+  const dialog = ben.page.getByRole('dialog').last();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await mergeOf(ben).getByText('touch different fields. Both can stay.').waitFor();
+  await mergeOf(ben).getByText('urn:of:ana').waitFor();
+  await ben.look('two changes of an item');
+  await mergeOf(ben).getByRole('button', { name: 'Go on with this' }).click();
+  await dialog.getByText('Of Ben').first().waitFor();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await ben.page.getByText('Saved the resource holiday.').waitFor();
+  const { body } = await server.admin.call(getAuthorizationService, { params: { realm, clientId: id } });
+  expect(body?.resources).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ name: 'holiday', displayName: 'Of Ben', type: 'urn:of:ana' }),
+      expect.objectContaining({ name: 'work', displayName: 'Of Ana' }),
+    ]),
+  );
 });
 
 test('settings: both changes stay, also of one page of settings', async () => {

@@ -1,14 +1,15 @@
 // The form of one item, in a dialog. An item that is there is read anew, with its tag, so that nobody's change is lost.
-import { type FormEvent, useState } from 'react';
-import type { ServerProblem } from '../../api/client.ts';
-import { useRead, useWrite } from '../../api/queries.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { type ConsoleAnswer, call } from '../../api/client.ts';
+import { keyOf, useRead } from '../../api/queries.ts';
+import { getAuthorizationService } from '../../generated/routes.ts';
 import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
 import { contractFaults } from '../../kinds/create.tsx';
+import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { FieldInput } from '../../kinds/field-input.tsx';
-import { changedFields, same } from '../../kinds/form.tsx';
-import { faultsOf } from '../../kinds/plan.ts';
-import { Review } from '../../kinds/review.tsx';
+import { formFields } from '../../kinds/fields.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
@@ -34,6 +35,16 @@ export function ItemForm(props: Props) {
     { params: { realm, clientId: id, name: name ?? '' } },
     { enabled: name !== undefined },
   );
+  const fresh = useMemo(
+    (): ConsoleAnswer<Row> => ({
+      status: 200,
+      body: { ...kind.fresh, name: '' },
+      etag: undefined,
+      nextCursor: undefined,
+      total: undefined,
+    }),
+    [kind],
+  );
   const title = name === undefined ? `Add ${kind.one}` : `Edit ${name}`;
   if (name !== undefined && !read.data)
     return (
@@ -41,8 +52,7 @@ export function ItemForm(props: Props) {
         {read.error ? <ProblemNote problem={read.error} retry={() => void read.refetch()} /> : <Loading lines={5} />}
       </Dialog>
     );
-  const before = (name === undefined ? { ...kind.fresh, name: '' } : read.data?.body) as Row;
-  return <Loaded {...props} title={title} read={before} etag={read.data?.etag} onReload={() => void read.refetch()} />;
+  return <Loaded {...props} title={title} read={(read.data as ConsoleAnswer<Row> | undefined) ?? fresh} />;
 }
 
 function Loaded({
@@ -53,118 +63,88 @@ function Loaded({
   item,
   title,
   read,
-  etag: readTag,
   onClose,
   onDelete,
-  onReload,
-}: Props & { title: string; read: Row; etag: string | undefined; onReload: () => void }) {
+}: Props & { title: string; read: ConsoleAnswer<Row> }) {
+  const client = useQueryClient();
   const isNew = item === undefined;
-  const [{ before, etag }, setBase] = useState({ before: read, etag: readTag });
-  const [now, setNow] = useState<Row>(read);
-  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
-  const [review, setReview] = useState(false);
-  const create = useWrite(kind.create);
-  const put = useWrite(kind.put);
-  const save = isNew ? create : put;
-  const name = String(now.name ?? '');
-  const isStale = save.error?.is('precondition-failed') ?? false;
-  const fields = itemFields(kind.list, service, now).filter((field) => isNew || field.name !== 'name');
-  const document = documentAfter(service, kind.list, isNew ? name : String(before.name), now);
-  const params = isNew ? { realm, clientId: id } : { realm, clientId: id, name: String(before.name) };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.reset();
-    const found = contractFaults(kind.schema, now);
-    setFaults(found);
-    if (found.size === 0) setReview(true);
-  };
-  const options = {
-    onSuccess: () => {
+  const at = { realm, clientId: id };
+  const ofItem = { ...at, name: String(item?.name ?? '') };
+  const editing = useEditing({
+    realm,
+    read,
+    fields: topFields(kind),
+    check: (changes, row) => contractFaults(kind.schema, { ...row, ...changes }),
+    write: async (changes, tagged, row) => {
+      const body = { ...row, ...changes };
+      return (await (isNew
+        ? call(kind.create, { params: at, body })
+        : call(kind.put, { params: ofItem, body, ...tagged }))) as ConsoleAnswer<Row>;
+    },
+    readAgain: async () => {
+      // the plan is a document of all items, so the others are read anew as well
+      const [answer] = await Promise.all([
+        call(kind.get, { params: ofItem }),
+        client.invalidateQueries({ queryKey: keyOf(getAuthorizationService, { params: at }).slice(0, -1) }),
+      ]);
+      return answer as ConsoleAnswer<Row>;
+    },
+    onSaved: (row) => {
       onClose();
+      const name = String(row?.name ?? ofItem.name);
       say(isNew ? `Added the ${kind.label} ${name}.` : `Saved the ${kind.label} ${name}.`);
     },
-    onError: (problem: ServerProblem) => {
-      setFaults(faultsOf(problem));
-      if (problem.problem?.errors || problem.is('precondition-failed')) setReview(false);
-    },
+  });
+  const { before, edits, changes, faults } = editing;
+  const now = { ...before, ...edits };
+  const fields = itemFields(kind.list, service, now).filter((field) => isNew || field.name !== 'name');
+  const document = documentAfter(service, kind.list, isNew ? String(now.name ?? '') : ofItem.name, now);
+  const edit = (name: string, value: unknown) => {
+    for (const [field, of] of Object.entries(withField(now, name, value)))
+      if (of !== now[field]) editing.edit(field, of);
   };
-  const write = () =>
-    isNew
-      ? create.mutate({ params, body: now }, options)
-      : put.mutate({ params, body: now, ...(etag !== undefined && { headers: { 'if-match': etag } }) }, options);
   return (
     <Dialog title={title} isOpen onClose={onClose} size="wide">
-      <form className="stack" onSubmit={submit} noValidate>
-        {save.error && !review && !isStale && <ProblemNote problem={save.error} quietFields />}
-        {isStale && (
-          <Note tone="warn" live>
-            <span>Another administrator changed it meanwhile. Your text is still here.</span>
-            <span className="row">
-              <Button
-                small
-                onPress={() => {
-                  onReload();
-                  onClose();
-                }}
-              >
-                Show it as it is now
-              </Button>
-              <Button
-                small
-                onPress={() => {
-                  setBase({ before, etag: undefined });
-                  save.reset();
-                  setReview(true);
-                }}
-              >
-                Review mine against it
-              </Button>
-            </span>
-          </Note>
-        )}
+      <form className="stack" onSubmit={editing.submit} noValidate>
+        <EditingFaults editing={editing} />
         {faults.get('config') && <Note tone="bad">{`The configuration ${faults.get('config')}.`}</Note>}
         {faults.get('') && <Note tone="bad">{`It ${faults.get('')}.`}</Note>}
         {fields.map((field) => (
           <FieldInput
-            key={`${String(now.type)} ${field.name}`}
+            key={`${editing.round} ${String(now.type)} ${field.name}`}
             field={field}
             path={field.name}
             value={valueAt(now, field.name)}
-            onChange={(value) => setNow((row) => withField(row, field.name, value))}
+            onChange={(value) => edit(field.name, value)}
             context={{ realm, faults }}
           />
         ))}
         <div className="row end">
           {!isNew && (
-            <Button variant="danger" onPress={() => onDelete(String(before.name))}>
+            <Button variant="danger" onPress={() => onDelete(ofItem.name)}>
               Delete
             </Button>
           )}
           <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" isDisabled={!isNew && same(before, now)}>
+          <Button type="submit" variant="primary" isDisabled={!isNew && Object.keys(changes).length === 0}>
             {isNew ? 'Review and add' : 'Review and save'}
           </Button>
         </div>
       </form>
-      {review && (
-        <Review
-          title={title}
-          realm={realm}
-          document={document}
-          changes={isNew ? now : changedFields(before, now)}
-          before={isNew ? {} : before}
-          save={isNew ? 'Add' : 'Save'}
-          onSave={write}
-          onClose={() => setReview(false)}
-          isSaving={save.isPending}
-          problem={save.error}
-          commands={async () => ({
-            realmctl: documentCommand(realm, document),
-            curl: curlOf(isNew ? kind.create : kind.put, params, now),
-            manifest: await realmManifest(realm, document),
-          })}
-        />
-      )}
+      <EditingDialogs
+        editing={editing}
+        title={title}
+        save={isNew ? 'Add' : 'Save'}
+        document={document}
+        commands={async () => ({
+          realmctl: documentCommand(realm, document),
+          curl: isNew ? curlOf(kind.create, at, now) : curlOf(kind.put, ofItem, now),
+          manifest: await realmManifest(realm, document),
+        })}
+      />
     </Dialog>
   );
 }
+
+/** The fields of an item as its route has them: a policy's configuration is one. */
+const topFields = (kind: ItemKind) => formFields(kind.schema, {});

@@ -1,15 +1,17 @@
 // A flow: its steps in an editor, a simulation, and where it is in use. A save shows the server's plan first.
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
-import type { ConsoleAnswer, OutputOf } from '../../api/client.ts';
-import { useRead, useWrite } from '../../api/queries.ts';
+import { type ConsoleAnswer, call, type OutputOf, type ServerProblem } from '../../api/client.ts';
+import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getFlow, listAuthenticators, putFlow } from '../../generated/routes.ts';
 import { kindInSection } from '../../kinds/all.ts';
 import { curlOf, documentCommand, objectCommands } from '../../kinds/commands.ts';
 import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
+import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.tsx';
+import type { Row } from '../../kinds/entry.ts';
 import { ManagedBadge, managedOf, useHolds, watchSeconds } from '../../kinds/managed.tsx';
 import { HeldBadge } from '../../kinds/managed-ways.tsx';
-import { Review } from '../../kinds/review.tsx';
+import { WITH_MANAGERS } from '../../kinds/managers.ts';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -26,19 +28,18 @@ import { StepEditor } from './editor.tsx';
 import { useEdits } from './edits.ts';
 import { Rename } from './rename.tsx';
 import { Simulation } from './simulation.tsx';
-import { bodyOf, countOf, documentOf, placed, sameTree, stepsOf } from './tree-model.ts';
+import { bodyOf, countOf, documentOf, placed, sameTree, stepsOf, type Tree } from './tree-model.ts';
 import { BindingBadge, UsedBy } from './used-by.tsx';
 import type { Registry } from './words.ts';
 
 const Delete = lazy(() => import('../../kinds/delete.tsx'));
 const Replay = lazy(() => import('./replay.tsx'));
-const Merge = lazy(() => import('../../kinds/merge.tsx'));
 type Flow = OutputOf<typeof getFlow>;
 
 export default function FlowPage({ params: { realm, key = '' } }: PageProps) {
   const flow = useRead(
     getFlow,
-    { params: { realm, alias: key }, query: { with: 'managedBy' } },
+    { params: { realm, alias: key }, query: WITH_MANAGERS },
     { everySeconds: watchSeconds },
   );
   const authenticators = useRead(listAuthenticators, { params: { realm } });
@@ -63,17 +64,15 @@ export default function FlowPage({ params: { realm, key = '' } }: PageProps) {
         )}
       </Page>
     );
-  return (
-    <Loaded
-      key={key}
-      realm={realm}
-      alias={key}
-      read={flow.data}
-      registry={registry}
-      onReread={async () => (await flow.refetch()).data}
-    />
-  );
+  return <Loaded key={key} realm={realm} alias={key} read={flow.data} problem={flow.error} registry={registry} />;
 }
+
+/** The steps in an answer are a list with ids; a document has them as a tree, which a merge compares. */
+const rowOf = (answer: ConsoleAnswer<Flow>): ConsoleAnswer<Row> => {
+  const executions = answer.body?.executions ?? [];
+  return { ...answer, body: { ...answer.body, executions: documentOf(stepsOf(executions)), stored: executions } };
+};
+const stepsIn = (row: Row | undefined): Tree => stepsOf((row?.stored ?? []) as NonNullable<Flow['executions']>);
 
 const crumbsOf = (realm: string) => [
   { label: realm, to: realmAddress(realm) },
@@ -84,39 +83,45 @@ function Loaded({
   realm,
   alias,
   read,
+  problem,
   registry,
-  onReread,
 }: {
   realm: string;
   alias: string;
   read: ConsoleAnswer<Flow>;
+  /** Why it could not be read again: it was deleted, for one. The edits stay. */
+  problem: ServerProblem | null;
   registry: Registry;
-  /** Reads the flow as it is now. */
-  onReread: () => Promise<ConsoleAnswer<Flow> | undefined>;
 }) {
   const may = useMay();
   const isReadOnly = !may(realm, 'flows:write');
-  const [base, setBase] = useState(read);
-  const before = useMemo(() => stepsOf(base.body?.executions ?? []), [base]);
-  const edits = useEdits(draftOf(realm, alias, base.etag) ?? before);
+  const row = useMemo(() => rowOf(read), [read]);
+  const [saved, setSaved] = useState(() => stepsIn(row.body));
+  const edits = useEdits(draftOf(realm, alias, read.etag) ?? saved);
   const { steps, begin } = edits;
   const all = useMemo(() => placed(steps), [steps]);
-  const isChanged = !sameTree(steps, before);
+  const isChanged = !sameTree(steps, saved);
   const check = useCheck(realm, alias, steps, all, isChanged && !isReadOnly);
-  const [review, setReview] = useState(false);
-  const [theirs, setTheirs] = useState<ConsoleAnswer<Flow>>();
   const [asks, setAsks] = useState<'rename' | 'delete'>();
-  const save = useWrite(putFlow);
-  // the saved flow changed elsewhere while nothing was edited here
-  useEffect(() => {
-    if (isChanged || read.etag === base.etag) return;
-    setBase(read);
-    begin(stepsOf(read.body?.executions ?? []));
-  }, [read, base, isChanged, begin]);
-  useEffect(
-    () => keepDraft(realm, alias, base.etag, isChanged ? steps : undefined),
-    [realm, alias, base.etag, isChanged, steps],
-  );
+  const document = { flows: [{ alias, executions: documentOf(steps) }] };
+  const body = { executions: bodyOf(steps) };
+  const at = { realm, alias };
+  const editing = useEditing({
+    realm,
+    read: row,
+    fields: [{ name: 'executions', label: 'Steps' }],
+    kept: isChanged ? { executions: documentOf(steps) } : {},
+    check: () => new Map(),
+    write: async (_, tagged) => rowOf(await call(putFlow, { params: at, body, ...tagged })),
+    readAgain: async () => rowOf(await call(getFlow, { params: at, query: WITH_MANAGERS })),
+    onSaved: () => say('Saved the flow.'),
+    onReplaced: (now, left) => {
+      setSaved(stepsIn(now));
+      if (!('executions' in left)) begin(stepsIn(now));
+    },
+  });
+  const { etag } = editing;
+  useEffect(() => keepDraft(realm, alias, etag, isChanged ? steps : undefined), [realm, alias, etag, isChanged, steps]);
   useEffect(() => {
     if (!isChanged) return;
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();
@@ -124,10 +129,8 @@ function Loaded({
     return () => removeEventListener('beforeunload', warn);
   }, [isChanged]);
 
-  const document = { flows: [{ alias, executions: documentOf(steps) }] };
-  const body = { executions: bodyOf(steps) };
   const entry = kindInSection('flows');
-  const isBuiltIn = base.body?.builtIn === true;
+  const isBuiltIn = read.body?.builtIn === true;
   const managed = { managed: managedOf(read.body), realm };
   const lock = useLock(realm, 'flows', { kind: 'flow', key: alias });
   const hold = useHolds(realm, managed.managed !== undefined)({ kind: 'flow', key: alias });
@@ -135,31 +138,8 @@ function Loaded({
   const isDeclared = !isReadOnly && (lock.isLocked || (!hold && (managed.managed?.has('executions') ?? false)));
   const commands = async (): Promise<Commands> => {
     const made = entry ? await objectCommands(entry, { realm, key: alias }, { alias }, document) : {};
-    return isChanged
-      ? { ...made, realmctl: documentCommand(realm, document), curl: curlOf(putFlow, { realm, alias }, body) }
-      : made;
+    return isChanged ? { ...made, realmctl: documentCommand(realm, document), curl: curlOf(putFlow, at, body) } : made;
   };
-  const write = () =>
-    save.mutate(
-      {
-        params: { realm, alias },
-        body,
-        ...(base.etag !== undefined && { headers: { 'if-match': base.etag } }),
-      },
-      {
-        onSuccess: (answer) => {
-          setBase(answer);
-          begin(stepsOf(answer.body?.executions ?? []));
-          setReview(false);
-          say('Saved the flow.');
-        },
-        onError: (problem) => {
-          if (!problem.is('precondition-failed')) return;
-          setReview(false);
-          void onReread().then(setTheirs);
-        },
-      },
-    );
   return (
     <Page
       title={alias}
@@ -177,26 +157,14 @@ function Loaded({
           <AsCommand commands={commands} />
           {!isReadOnly && (
             <>
-              {isChanged && (
-                <Button
-                  onPress={() => {
-                    save.reset();
-                    begin(before);
-                  }}
-                >
-                  Discard
-                </Button>
-              )}
+              {isChanged && <Button onPress={editing.discard}>Discard</Button>}
               {isDeclared ? (
                 <AsCommand commands={commands} label="Show the declaration" start="manifest" />
               ) : (
                 <Button
                   variant="primary"
                   isDisabled={!isChanged || check.state === 'checking' || check.state === 'faulty'}
-                  onPress={() => {
-                    save.reset();
-                    setReview(true);
-                  }}
+                  onPress={editing.review}
                 >
                   Review and save
                 </Button>
@@ -223,6 +191,8 @@ function Loaded({
         </>
       }
     >
+      {problem && <ProblemNote problem={problem} />}
+      <EditingFaults editing={editing} />
       {isReadOnly && <Note>You may read the flow. Changing it needs the permission flows:write.</Note>}
       <DeclaredOnlyNote
         realm={realm}
@@ -276,48 +246,22 @@ function Loaded({
           { id: 'used', label: 'In use', content: () => <UsedBy realm={realm} alias={alias} /> },
         ]}
       />
-      {review && (
-        <Review
-          title={`Save ${alias}`}
-          realm={realm}
-          document={document}
-          changes={{ executions: document.flows[0]?.executions }}
-          before={{ executions: documentOf(before) }}
-          save="Save"
-          onSave={write}
-          onClose={() => setReview(false)}
-          isSaving={save.isPending}
-          problem={save.error}
-          commands={commands}
-        />
-      )}
-      {theirs?.body && (
-        <Suspense>
-          <Merge
-            fields={[{ name: 'executions', label: 'Steps' }]}
-            base={{ executions: documentOf(before) }}
-            mine={{ executions: documentOf(steps) }}
-            theirs={{ executions: documentOf(stepsOf(theirs.body.executions ?? [])) }}
-            onClose={() => setTheirs(undefined)}
-            onMerged={(merged) => {
-              setBase(theirs);
-              setTheirs(undefined);
-              save.reset();
-              // the manager may declare the steps by now: the edit is left to be taken there
-              if ('executions' in merged) setReview(!isDeclared);
-              else begin(stepsOf(theirs.body?.executions ?? []));
-            }}
-          />
-        </Suspense>
-      )}
-      {asks === 'rename' && <Rename realm={realm} alias={alias} etag={base.etag} onClose={() => setAsks(undefined)} />}
+      <EditingDialogs
+        editing={editing}
+        title={`Save ${alias}`}
+        document={document}
+        commands={commands}
+        copy={async () => ({ changed: (await commands()).manifest ?? '' })}
+        isOpen={() => hold !== undefined}
+      />
+      {asks === 'rename' && <Rename realm={realm} alias={alias} etag={etag} onClose={() => setAsks(undefined)} />}
       {asks === 'delete' && entry && (
         <Suspense>
           <Delete
             entry={entry}
             address={{ realm, key: alias }}
             row={{ alias }}
-            etag={base.etag}
+            etag={etag}
             onClose={() => setAsks(undefined)}
           />
         </Suspense>
