@@ -113,7 +113,11 @@ export function useEditing({
       try {
         return await write(changes, base.etag === undefined ? {} : { headers: { 'if-match': base.etag } }, before);
       } catch (problem) {
-        if ((problem as ServerProblem).is?.('precondition-failed')) setTheirs(await readAgain());
+        if ((problem as ServerProblem).is?.('precondition-failed')) {
+          // the page around the form, and the next plan, look at what is stored now
+          const [now] = await Promise.all([readAgain(), client.invalidateQueries({ queryKey: [realm] })]);
+          setTheirs(now);
+        }
         throw problem;
       }
     },

@@ -1,9 +1,7 @@
 // The form of one item, in a dialog. An item that is there is read anew, with its tag, so that nobody's change is lost.
-import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { type ConsoleAnswer, call } from '../../api/client.ts';
-import { keyOf, useRead } from '../../api/queries.ts';
-import { getAuthorizationService } from '../../generated/routes.ts';
+import { useRead } from '../../api/queries.ts';
 import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
 import { contractFaults } from '../../kinds/create.tsx';
 import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.tsx';
@@ -66,7 +64,6 @@ function Loaded({
   onClose,
   onDelete,
 }: Props & { title: string; read: ConsoleAnswer<Row> }) {
-  const client = useQueryClient();
   const isNew = item === undefined;
   const at = { realm, clientId: id };
   const ofItem = { ...at, name: String(item?.name ?? '') };
@@ -81,14 +78,7 @@ function Loaded({
         ? call(kind.create, { params: at, body })
         : call(kind.put, { params: ofItem, body, ...tagged }))) as ConsoleAnswer<Row>;
     },
-    readAgain: async () => {
-      // the plan is a document of all items, so the others are read anew as well
-      const [answer] = await Promise.all([
-        call(kind.get, { params: ofItem }),
-        client.invalidateQueries({ queryKey: keyOf(getAuthorizationService, { params: at }).slice(0, -1) }),
-      ]);
-      return answer as ConsoleAnswer<Row>;
-    },
+    readAgain: async () => (await call(kind.get, { params: ofItem })) as ConsoleAnswer<Row>,
     onSaved: (row) => {
       onClose();
       const name = String(row?.name ?? ofItem.name);
