@@ -6,7 +6,7 @@ import { call, type ServerProblem } from '../api/client.ts';
 import type { PageProps } from '../pages/page.ts';
 import { inRealm, realmAddress } from '../shell/addresses.ts';
 import { Page } from '../ui/page.tsx';
-import { Loading, Note, ProblemNote } from '../ui/state.tsx';
+import { Loading, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
 import { leadOf, titleOf } from './all.ts';
 import { applicable, withoutOthers } from './applicable.ts';
@@ -14,12 +14,13 @@ import { createCommands } from './commands.ts';
 import { copyOfNew } from './copied.ts';
 import { DeclaredOnlyNote, useLock } from './declared-only.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
+import { FaultNote, isOfFields } from './fault-note.tsx';
 import { formFields, grouped } from './fields.ts';
 import { FormActions, FormFields } from './form.tsx';
 import { useKind, useObject } from './loaded.ts';
 import { holdableOf } from './managed.tsx';
 import { CLIENTS, listAddress, objectAddress } from './pages.tsx';
-import { documentOf, faultsOf, secretsOf } from './plan.ts';
+import { documentOf, faultsOf, keyOf, nameIn, secretsOf } from './plan.ts';
 import { Review } from './review.tsx';
 
 const Copy = lazy(async () => ({ default: (await import('./modify-and-copy.tsx')).CopyDialog }));
@@ -129,7 +130,7 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
         write={entry.write}
         things={hasKey ? [thing, { kind: entry.kind }] : [{ kind: entry.kind }]}
       />
-      {create.error && !review && <ProblemNote problem={create.error} quietFields />}
+      {create.error && !review && !isOfFields(create.error) && <ProblemNote problem={create.error} />}
       <FormFields
         realm={realm}
         groups={groups}
@@ -160,6 +161,11 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
           changes={body}
           before={{}}
           save="Create"
+          one={{ name: nameIn(entry, body), isNew: kind.routes.create !== undefined, key: keyOf(entry) }}
+          onFaults={(found) => {
+            setFaults(found);
+            setReview(false);
+          }}
           onSave={() => create.mutate()}
           onClose={() => setReview(false)}
           isSaving={create.isPending}
@@ -176,19 +182,4 @@ export function ordered<T extends { name: string; required: boolean }>(entry: Ki
   const keys = [entry.key].flat();
   const rank = ({ name, required }: T) => (keys.includes(name) ? 0 : required ? 1 : 2);
   return [...fields].sort((one, other) => rank(one) - rank(other));
-}
-
-export function FaultNote({ faults }: { faults: ReadonlyMap<string, string> }) {
-  return (
-    <Note tone="bad" live>
-      <strong>{faults.size === 1 ? 'One field needs a change.' : `${faults.size} fields need a change.`}</strong>
-      <ul>
-        {[...faults].map(([path, message]) => (
-          <li key={path}>
-            <code>{path || 'the whole'}</code>: {message}
-          </li>
-        ))}
-      </ul>
-    </Note>
-  );
 }

@@ -22,7 +22,7 @@ import { paramsOf, readObject, useKind, useObject } from './loaded.ts';
 import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
 import { COPY_MODE, HeldNote, ManagedWays } from './managed-ways.tsx';
 import { CLIENTS, listAddress, nameOf, objectAddress } from './pages.tsx';
-import { declaredFields, documentOf, secretsOf } from './plan.ts';
+import { declaredFields, documentOf, nameIn, secretsOf } from './plan.ts';
 
 export function EditPage({ entry, params }: PageProps & { entry: KindEntry }) {
   const { realm, key = '', clientId: of } = params;
@@ -179,6 +179,7 @@ function EditForm({ entry, kind, address, read, isGone, owner }: EditProps) {
       <EditingDialogs
         editing={editing}
         title={`Save ${nameOf(entry, before)}`}
+        name={nameIn(entry, before)}
         document={document}
         commands={() => editCommands(entry, address, bodyOf(changes, before), document)}
         copy={copy}

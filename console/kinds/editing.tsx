@@ -8,8 +8,8 @@ import { Button } from '../ui/button.tsx';
 import { ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
 import type { Copied } from './copied.ts';
-import { FaultNote } from './create.tsx';
 import type { Row } from './entry.ts';
+import { FaultNote, isOfFields } from './fault-note.tsx';
 import type { Field } from './fields.ts';
 import { changedFields, FormActions, same } from './form.tsx';
 import { managedOf, unheld } from './managed.tsx';
@@ -63,6 +63,8 @@ export interface Editing {
   /** The plan is shown. */
   isReviewed: boolean;
   endReview: () => void;
+  /** The plan finds faults in fields. */
+  correct: (faults: ReadonlyMap<string, string>) => void;
   save: () => void;
   isSaving: boolean;
   problem: ServerProblem | null;
@@ -161,6 +163,10 @@ export function useEditing({
       // deleted meanwhile: the page reads it anew, and says so
       if (saving.error?.status === 404) void client.invalidateQueries({ queryKey: [realm] });
     },
+    correct: (found) => {
+      setFaults(found);
+      setReviewed(false);
+    },
     save: () => saving.mutate(),
     isSaving: saving.isPending,
     problem: saving.error,
@@ -181,7 +187,7 @@ export function EditingFaults({ editing: { faults, problem, isReviewed, theirs }
   return (
     <>
       {faults.size > 0 && <FaultNote faults={faults} />}
-      {problem && !isReviewed && !theirs && <ProblemNote problem={problem} quietFields />}
+      {problem && !isReviewed && !theirs && !isOfFields(problem) && <ProblemNote problem={problem} />}
     </>
   );
 }
@@ -212,8 +218,23 @@ export function EditingActions({
 
 /** The plan before the write, the declaration to take away instead, and the merge. */
 export function EditingDialogs({
-  editing: { realm, fields, before, changes, isReviewed, endReview, save, isSaving, problem, theirs, merge, edits },
+  editing: {
+    realm,
+    fields,
+    before,
+    changes,
+    isReviewed,
+    endReview,
+    correct,
+    save,
+    isSaving,
+    problem,
+    theirs,
+    merge,
+    edits,
+  },
   title,
+  name,
   document,
   commands,
   copy,
@@ -223,6 +244,8 @@ export function EditingDialogs({
 }: {
   editing: Editing;
   title: string;
+  /** The object as faults of its document name it. */
+  name?: string;
   /** The change as a document; undefined: no document can say it. */
   document: Row | undefined;
   commands: () => Commands | Promise<Commands>;
@@ -253,6 +276,8 @@ export function EditingDialogs({
           changes={changes}
           before={before}
           save={words}
+          {...(name !== undefined && { one: { name } })}
+          onFaults={correct}
           onSave={save}
           onClose={endReview}
           isSaving={isSaving}

@@ -87,6 +87,24 @@ export function fieldsSetBack({ changes, ownership }: Plan): Map<string, string[
   return found;
 }
 
+/** The field at which a fault of the object's name is shown. */
+export const keyOf = (entry: KindEntry): string => [entry.key].flat()[0] ?? '';
+/** The object as faults of a document name it: `EMAIL/smtp`. */
+export const nameIn = (entry: KindEntry, fields: Row): string =>
+  [entry.key]
+    .flat()
+    .map((key) => String(fields[key] ?? ''))
+    .join('/');
+
+/** The faults that a plan finds in the object or the settings of its document, by path in these. */
+export function planFaults(problem: ServerProblem | null, document: Row, name?: string): Map<string, string> {
+  const found = faultsOf(problem, Object.keys(document)[0]);
+  const before = `${name}: `;
+  const without = (message: string) =>
+    name !== undefined && message.startsWith(before) ? message.slice(before.length) : message;
+  return new Map([...found].map(([path, message]) => [path, without(message)]));
+}
+
 /** The faults of fields, by path in the object: `clients[0].redirectUris[1]` and `redirectUris[1]` are the same. */
 export function faultsOf(problem: ServerProblem | null, section?: string): Map<string, string> {
   const faults = new Map<string, string>();

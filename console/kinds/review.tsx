@@ -1,13 +1,14 @@
 // The last look before a change of configuration: the server's plan with its consequences, then the write. Every page that
 // changes configuration saves through this dialog.
 import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import type { ServerProblem } from '../api/client.ts';
 import { AsCommand, type Commands } from '../ui/as-command.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Loading, Note, ProblemNote } from '../ui/state.tsx';
 import type { Row } from './entry.ts';
-import { type Plan, planOf } from './plan.ts';
+import { type Plan, planFaults, planOf } from './plan.ts';
 import { FromTo, PlanView } from './plan-view.tsx';
 
 export interface ReviewProps {
@@ -19,6 +20,13 @@ export interface ReviewProps {
   changes: Row;
   before: Row;
   save: string;
+  /**
+   * The object of the document: the name by which the server's faults call it, and whether the write creates it. Then one that
+   * has the name already is a fault of the field `key`.
+   */
+  one?: { name: string; isNew?: boolean; key?: string };
+  /** Shows the faults that the plan finds at their fields, and closes the review. */
+  onFaults?: (faults: ReadonlyMap<string, string>) => void;
   onSave: () => void;
   onClose: () => void;
   isSaving: boolean;
@@ -38,6 +46,8 @@ export function Review({
   changes,
   before,
   save,
+  one,
+  onFaults,
   onSave,
   onClose,
   isSaving,
@@ -55,6 +65,13 @@ export function Review({
     retry: false,
   });
   const planned = plan.data;
+  const found = document && onFaults ? planFaults(plan.error, document, one?.name) : new Map<string, string>();
+  if (planned && onFaults && one?.isNew && !planned.changes.some(({ action }) => action === 'create'))
+    found.set(one.key ?? '', `the name ${one.name} is taken: choose another one, or edit the object that has it`);
+  const isFaulty = found.size > 0;
+  useEffect(() => {
+    if (isFaulty) onFaults?.(found);
+  });
   // an administrator who may write one kind may not be allowed to plan; the write itself is checked as ever
   const unplanned = document === undefined || (plan.error !== null && [403, 404].includes(plan.error.status));
   return (
@@ -70,7 +87,7 @@ export function Review({
           <Button
             variant={danger ? 'danger primary' : 'primary'}
             onPress={onSave}
-            isDisabled={isSaving || (!planned && !unplanned)}
+            isDisabled={isSaving || isFaulty || (!planned && !unplanned)}
           >
             {isSaving ? 'Saving…' : save}
           </Button>
@@ -78,7 +95,7 @@ export function Review({
       }
     >
       {problem ? <ProblemNote problem={problem} /> : null}
-      {planned ? (
+      {isFaulty ? null : planned ? (
         <PlanView plan={planned} byHand />
       ) : unplanned ? (
         <div className="plan">

@@ -1,4 +1,4 @@
-// The command palette: pages of this realm, other realms, and objects found on the server as the reader types.
+// The command palette: pages of this realm, other realms, objects found on the server as the reader types, and what can be done.
 import { useQueries } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
@@ -18,20 +18,13 @@ import type { Row } from '../kinds/entry.ts';
 import { allKinds } from '../kinds/known.ts';
 import { kindNow } from '../kinds/loaded.ts';
 import { nameOf, objectAddress } from '../kinds/pages.tsx';
-import { Icon, type IconName } from '../ui/icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { useLater } from '../ui/later.ts';
 import { inRealm, realmAddress } from './addresses.ts';
 import { navEntries, useRealm } from './navigation.tsx';
+import { type PaletteEntry as Entry, useActions } from './palette-actions.ts';
 
 const OF_EACH = 5;
-
-interface Entry {
-  id: string;
-  words: string;
-  help?: string;
-  to: string;
-  icon: IconName;
-}
 
 /** Objects of the realm whose names have the text, of each kind that the reader may list. */
 function useObjects(realm: string | undefined, text: string): [string, Entry[]][] {
@@ -92,6 +85,7 @@ function useEntries(text: string): [string, Entry[]][] {
   const realm = useRealm();
   const realms = useRealms(text);
   const objects = useObjects(realm, text);
+  const actions = useActions(realm, text);
   const wanted = text.toLowerCase();
   const pages = [...navEntries(may, realm), ...(realm === undefined ? [] : navEntries(may, undefined))]
     .filter(({ title, group }) => `${title} ${group}`.toLowerCase().includes(wanted))
@@ -103,7 +97,7 @@ function useEntries(text: string): [string, Entry[]][] {
     to: realmAddress(one.realm),
     icon: 'realm' as const,
   }));
-  const all: [string, Entry[]][] = [['Pages', pages], ['Realms', others], ...objects];
+  const all: [string, Entry[]][] = [['Pages', pages], ['Realms', others], ...objects, ...actions];
   return all.filter(([, entries]) => entries.length > 0);
 }
 
@@ -141,7 +135,7 @@ export default function Palette({ start, onClose }: { start: string; onClose: ()
               onSubmit={() => setIsSent(!document.activeElement?.hasAttribute('aria-activedescendant'))}
             >
               <Icon name="search" />
-              <Input className="input" placeholder="Search for pages, realms, users, objects…" />
+              <Input className="input" placeholder="Search for pages, realms, users, objects, settings…" />
             </SearchField>
             <Menu
               className="menu"

@@ -106,9 +106,10 @@ export function NumberField(
     least?: number;
     most?: number;
     unit?: ReactNode;
+    placeholder?: string;
   },
 ) {
-  const { label, help, fault, isDisabled, value, onChange, least, most, unit } = props;
+  const { label, help, fault, required, isDisabled, value, onChange, least, most, unit, placeholder } = props;
   const { id, described } = useWords(props);
   return (
     <div className="field">
@@ -122,6 +123,8 @@ export function NumberField(
           value={value ?? ''}
           min={least}
           max={most}
+          placeholder={placeholder}
+          required={required}
           disabled={isDisabled}
           aria-invalid={fault !== undefined || undefined}
           aria-describedby={described}
@@ -187,7 +190,7 @@ export function Select(
 }
 
 /** A group of fields with a name. */
-export function FieldSet({ label, help, fault, children }: FieldProps & { children: ReactNode }) {
+export function FieldSet({ label, help, fault, required, children }: FieldProps & { children: ReactNode }) {
   const id = useId();
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset's legend can't be laid out beside its fields
@@ -197,7 +200,7 @@ export function FieldSet({ label, help, fault, children }: FieldProps & { childr
       aria-labelledby={`${id}-label`}
       aria-describedby={help ? `${id}-help` : undefined}
     >
-      <span className="label" id={`${id}-label`}>
+      <span className={required ? 'label needed' : 'label'} id={`${id}-label`}>
         {label}
       </span>
       <Words id={id} help={help} fault={undefined} />

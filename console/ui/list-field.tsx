@@ -8,10 +8,20 @@ export function ListField({
   onChange,
   item,
   mono,
+  placeholder,
   ...words
-}: FieldProps & { value: readonly string[]; onChange: (value: string[]) => void; item: string; mono?: boolean }) {
+}: FieldProps & {
+  value: readonly string[];
+  onChange: (value: string[]) => void;
+  item: string;
+  mono?: boolean;
+  placeholder?: string;
+}) {
   const id = useId();
-  const { isDisabled = false } = words;
+  const { isDisabled = false, fault } = words;
+  // the fault of one line begins with its place
+  const faulty = fault === undefined ? undefined : /^\[(\d+)\]/.exec(fault)?.[1];
+  const isFaulty = (at: number) => fault !== undefined && (faulty === undefined || Number(faulty) === at);
   const set = (at: number, text: string) => onChange(value.map((one, i) => (i === at ? text : one)));
   const focus = (at: number) => setTimeout(() => document.getElementById(`${id}-${at}`)?.focus());
   const add = () => {
@@ -42,7 +52,9 @@ export function ListField({
               dir="auto"
               value={text}
               disabled={isDisabled}
+              placeholder={at === 0 ? placeholder : undefined}
               aria-label={`${words.label}, ${at + 1}`}
+              aria-invalid={isFaulty(at) || undefined}
               autoComplete="off"
               spellCheck={false}
               onChange={({ target }) => set(at, target.value)}

@@ -28,6 +28,11 @@ export function Time({ ms, full }: { ms: number | null | undefined; full?: boole
   );
 }
 
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+/** A text of the API with its instants in the reader's time. */
+export const InLocalTime = ({ text }: { text: string }) =>
+  text.replace(INSTANT, (instant) => exact.format(Date.parse(instant)));
+
 export const DURATION_UNITS = [
   { name: 'seconds', one: 'second', size: 1 },
   { name: 'minutes', one: 'minute', size: 60 },

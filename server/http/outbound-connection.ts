@@ -5,7 +5,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
-import { errorWords } from '../contract/error-words.ts';
+import { errorWords, speaksNoTls } from '../contract/error-words.ts';
 import type { AddressPolicy } from './outbound-addresses.ts';
 
 /** The time limit for establishing a connection. */
@@ -117,5 +117,8 @@ const isOfConnection = (error: unknown): boolean =>
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error) || isOfConnection(error)) return 'the request failed';
   const code = 'code' in error ? String(error.code) : undefined;
+  if (code !== undefined && speaksNoTls(code)) return 'it speaks no TLS at this port';
+  // OpenSSL's message names its source files; its reason is what went wrong
+  if (code?.startsWith('ERR_SSL_') && 'reason' in error) return `TLS failed: ${error.reason}`;
   return error.message || (code ?? 'the request failed');
 }

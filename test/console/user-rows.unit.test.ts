@@ -43,13 +43,18 @@ ben;;;;`;
     ]);
     expect(() => rowsOfCsv('name\nana')).toThrow('no column “username”');
     expect(() => rowsOfCsv('username,colour\nana,red')).toThrow('unknown column “colour”');
-    expect(() => rowsOfCsv('username,enabled\nana,perhaps')).toThrow('line 2: enabled is neither true nor false');
-    expect(() => rowsOfCsv('username,email\n,a@example.com')).toThrow('line 2 is no user');
+    // the other rows are good: such a row is not sent, and is listed
+    const [perhaps] = rowsOfCsv('username,enabled\nana,perhaps');
+    expect(perhaps).toMatchObject({ at: 'line 2', fault: { path: 'enabled', message: 'is neither true nor false' } });
+    const [nameless, named] = rowsOfCsv('username,email\n,a@example.com\nben,b@example.com');
+    expect(nameless).toMatchObject({ at: 'line 2', fault: { path: 'username' } });
+    expect(named).toEqual({ at: 'line 3', row: { username: 'ben', email: 'b@example.com' } });
   });
 
   test('in JSON names the place of what is wrong', () => {
     expect(rowsOfJson('[{"username":"ana"}]')).toEqual([{ at: 'user 1', row: { username: 'ana' } }]);
     expect(() => rowsOfJson('[{"username":"ana"}, 3]')).toThrow('user 2 is no user');
+    expect(rowsOfJson('[{"email":"a@example.com"}]')).toMatchObject([{ at: 'user 1', fault: { path: 'username' } }]);
     expect(() => rowsOfJson('[')).toThrow('The file is no JSON');
     expect(rowsOfLines('\n{"username":"ana"}\r\n\n')).toEqual([{ at: 'line 2', row: { username: 'ana' } }]);
     expect(() => rowsOfLines('{"username":"ana"}\n{')).toThrow('line 2 is no JSON');

@@ -151,6 +151,13 @@ test('a locked user: the report says why, and unlocking and a new password help'
   await heading('cleo');
   await page.getByText('can’t sign in now.').waitFor();
   await page.getByText('The password was wrong').first().waitFor();
+  // in the reader's time, and no green box beside the lock
+  expect(await page.getByText(/^Locked until/).innerText()).not.toMatch(/\dT\d\d:/);
+  await page.getByText('Once nothing prevents it, the user is signed in').waitFor();
+  await page
+    .getByRole('row', { name: /locked after too many failed attempts/ })
+    .getByText('locked', { exact: true })
+    .waitFor();
   await look('a sign-in report');
   await page.getByLabel('IP address').fill('no address');
   await page.getByRole('button', { name: 'Try it' }).click();
@@ -280,14 +287,22 @@ test('a file is imported with its progress, and refused rows have their lines', 
     page.getByLabel('A file of users').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
   await choose('people.csv', 'name\nana\n');
   await page.getByText('no column “username”').waitFor();
-  await choose('people.csv', 'username,email\nfred,fred@example.com\ngina,no address\nhugo,hugo@example.com\n');
+  await choose(
+    'people.csv',
+    'username,email\nfred,fred@example.com\ngina,no address\nhugo,hugo@example.com\n,iris@example.com\n',
+  );
   await page.getByRole('button', { name: 'Import 3 users' }).waitFor();
+  await page.getByText('1 row can’t be sent:').waitFor();
   await look('what a file has');
   await page.getByRole('button', { name: 'Import 3 users' }).click();
   await page.getByText('2 created').waitFor();
   await page
     .getByRole('row', { name: /line 3/ })
     .getByText('gina')
+    .waitFor();
+  await page
+    .getByRole('row', { name: /line 5/ })
+    .getByText('is needed')
     .waitFor();
   await look('an import with a refused row');
   await page.getByRole('link', { name: 'Show the users' }).click();

@@ -27,7 +27,8 @@ const withoutPrefix = (path: string): string => path.replace(/^(body\.)?(flows(\
 const shortened = (message: string, { step }: Placed): string => {
   const called = step.authenticatorId ?? step.name;
   const start = called === null ? '' : `(${called}): `;
-  const text = start !== '' && message.startsWith(start) ? message.slice(start.length) : message;
+  const own = start !== '' && message.includes(start) ? message.slice(message.indexOf(start) + start.length) : message;
+  const text = own.replace('inside a CONDITIONAL container', 'in a group whose requirement is Conditional');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 };
 

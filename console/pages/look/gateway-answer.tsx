@@ -1,5 +1,6 @@
 // The answer of a gateway to a test message.
 import type { ReactNode } from 'react';
+import { OutboundAdvice } from '../../ui/outbound-advice.tsx';
 import { Note } from '../../ui/state.tsx';
 
 export function GatewayAnswer({ of, children }: { of: { delivered: boolean; answer: string }; children?: ReactNode }) {
@@ -9,6 +10,7 @@ export function GatewayAnswer({ of, children }: { of: { delivered: boolean; answ
       <span className="mono" dir="auto">
         {of.answer}
       </span>
+      {!of.delivered && <OutboundAdvice answer={of.answer} />}
       {!of.delivered && children}
     </Note>
   );

@@ -7,9 +7,10 @@ import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
 import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
-import { contractFaults, FaultNote } from '../../kinds/create.tsx';
+import { contractFaults } from '../../kinds/create.tsx';
 import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
 import type { Row } from '../../kinds/entry.ts';
+import { FaultNote, isOfFields } from '../../kinds/fault-note.tsx';
 import { changedFields } from '../../kinds/form.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { Review } from '../../kinds/review.tsx';
@@ -152,7 +153,7 @@ function Form({
   return (
     <form className="form" onSubmit={submit} noValidate>
       {faults.size > 0 && <FaultNote faults={faults} />}
-      {save.error && !isReviewed && !theirs && <ProblemNote problem={save.error} quietFields />}
+      {save.error && !isReviewed && !theirs && !isOfFields(save.error) && <ProblemNote problem={save.error} />}
       {!mayWrite && <Note>You may read the message. Changing it needs the permission messaging:write.</Note>}
       <div className="beside">
         <Panel title="Words" plain>

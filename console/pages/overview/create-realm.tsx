@@ -5,6 +5,7 @@ import { useLocation } from 'wouter';
 import { useWrite } from '../../api/queries.ts';
 import { createRealm } from '../../generated/routes.ts';
 import { curlOf, realmManifest } from '../../kinds/commands.ts';
+import { type Faults, useFaultFocus } from '../../kinds/fault-note.tsx';
 import { FormActions } from '../../kinds/form.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { realmAddress } from '../../shell/addresses.ts';
@@ -15,20 +16,21 @@ import { ProblemNote } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
 
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const LABEL = 'must be a DNS label: a-z, 0-9 and - inside, at most 63 characters';
 
 export default function CreateRealm() {
   const [realm, setRealm] = useState('');
   const [displayName, setDisplayName] = useState('');
-  const [tried, setTried] = useState(false);
+  const [faults, setFaults] = useState<Faults>(new Map());
   const [, navigate] = useLocation();
   const client = useQueryClient();
   const create = useWrite(createRealm);
-  const faults = faultsOf(create.error);
-  const wrong = NAME.test(realm) ? faults.get('realm') : 'must be a DNS label: a-z, 0-9 and -, at most 63 characters';
+  useFaultFocus(faults);
   const body = { realm, ...(displayName !== '' && { displayName }) };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setTried(true);
+    setFaults(NAME.test(realm) ? new Map() : new Map([['realm', LABEL]]));
+    create.reset();
     if (!NAME.test(realm)) return;
     create.mutate(
       { body },
@@ -37,6 +39,11 @@ export default function CreateRealm() {
           await client.invalidateQueries();
           say(`Created the realm ${realm}.`);
           navigate(realmAddress(realm));
+        },
+        onError: (problem) => {
+          const found = faultsOf(problem);
+          if (problem.is('name-taken') && found.size === 0) found.set('realm', problem.message);
+          setFaults(found);
         },
       },
     );
@@ -58,7 +65,7 @@ export default function CreateRealm() {
       }
     >
       <form className="form" onSubmit={submit} noValidate>
-        {create.error && <ProblemNote problem={create.error} quietFields />}
+        {create.error && faults.size === 0 && <ProblemNote problem={create.error} />}
         <Panel plain>
           <div className="form-group">
             <TextField
@@ -66,7 +73,7 @@ export default function CreateRealm() {
               help="It is part of every address of the realm, and stays as it is."
               value={realm}
               onChange={(text) => setRealm(text.toLowerCase())}
-              fault={tried ? wrong : undefined}
+              fault={faults.get('realm')}
               mono
               required
               autoFocus

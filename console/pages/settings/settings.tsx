@@ -2,13 +2,10 @@
 // together, after the server's plan.
 import { useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { SettingsInput } from '../../../server/contract/settings.ts';
-import { settingsForm } from '../../../server/contract/settings-form.ts';
 import type { ConsoleAnswer } from '../../api/client.ts';
 import { useMay } from '../../api/session.ts';
 import { EditingActions, EditingFaults } from '../../kinds/editing.tsx';
 import type { Row } from '../../kinds/entry.ts';
-import { type FieldGroup, formFields, grouped } from '../../kinds/fields.ts';
 import { FormFields } from '../../kinds/form.tsx';
 import { realmAddress } from '../../shell/addresses.ts';
 import { useFilters } from '../../ui/filters.ts';
@@ -16,8 +13,7 @@ import { Page } from '../../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import type { PageProps } from '../page.ts';
 import { SettingsCommands, SettingsDialogs, useManagedSettings, useSettings, useSettingsEditing } from './editing.tsx';
-
-const partOf = ({ title }: FieldGroup): string => title.toLowerCase().replaceAll(' ', '-');
+import { partOf, settingGroups } from './groups.ts';
 
 export default function SettingsPage({ params: { realm } }: PageProps) {
   const settings = useSettings(realm);
@@ -38,14 +34,7 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Row> }) {
   const mayWrite = may(realm, 'settings:write');
   const [search] = useSearchParams();
   const filters = useFilters();
-  const groups = useMemo(
-    () =>
-      grouped(
-        formFields(SettingsInput, { names: { browserFlow: 'flow' }, forms: settingsForm.fields }),
-        settingsForm.groups,
-      ),
-    [],
-  );
+  const groups = useMemo(settingGroups, []);
   const shown = groups.find((group) => partOf(group) === search.get('group')) ?? groups[0];
   const editing = useSettingsEditing(realm, read, groups, 'the settings');
   const { before, edits, changes, faults } = editing;

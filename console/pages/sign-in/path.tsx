@@ -20,10 +20,12 @@ const ends = {
   refused: { tone: 'bad', words: 'The sign-in is refused' },
   stuck: { tone: 'bad', words: 'The user can’t go on' },
 } as const;
+const AFTERWARDS = { tone: 'info', words: 'Once nothing prevents it, the user is signed in' } as const;
 const kinds = { proof: undefined, 'set-up': 'sets up first', action: 'required action' } as const;
 
-export function PathPanel({ title, path }: { title: string; path: SignInPath }) {
-  const end = ends[path.ends];
+/** @param isBarred the user can't sign in at all now, so these are the steps of the time after */
+export function PathPanel({ title, path, isBarred = false }: { title: string; path: SignInPath; isBarred?: boolean }) {
+  const end = isBarred && path.ends === 'signed-in' ? AFTERWARDS : ends[path.ends];
   return (
     <Panel
       title={title}
@@ -70,7 +72,7 @@ export function PathPanel({ title, path }: { title: string; path: SignInPath }) 
             {end.words}
             {path.level !== null && `, at level of assurance ${path.level}`}.
           </strong>
-          {path.message !== end.words && <span>{path.message}</span>}
+          {path.message !== ends[path.ends].words && <span>{path.message}</span>}
         </Note>
       </div>
     </Panel>

@@ -121,7 +121,7 @@ export default function BulkDialog({
           )}
         </>
       )}
-      {isRunning && <Progress label={`${action.label}…`} done={done} all={users.size} />}
+      {isRunning && <Progress label={`${action.label}: working…`} done={done} all={users.size} />}
       {failures && (
         <>
           <Note tone={failures.length === 0 ? 'info' : 'bad'} live>

@@ -5,8 +5,8 @@ import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { createUser } from '../../generated/routes.ts';
 import { curlOf, documentCommand } from '../../kinds/commands.ts';
-import { FaultNote } from '../../kinds/create.tsx';
 import type { Row } from '../../kinds/entry.ts';
+import { FaultNote, isOfFields } from '../../kinds/fault-note.tsx';
 import { FormActions } from '../../kinds/form.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { ReferencesField } from '../../kinds/reference-field.tsx';
@@ -99,7 +99,7 @@ function Form({ realm, fields }: { realm: string; fields: readonly UserField[] }
       { params: { realm }, body },
       {
         onSuccess: (answer) => {
-          say('Created the user.');
+          say(`Created the user ${body.username}.`);
           navigate(answer.body ? userAddress(realm, answer.body.id) : usersAddress(realm));
         },
         onError: (problem) => {
@@ -113,7 +113,7 @@ function Form({ realm, fields }: { realm: string; fields: readonly UserField[] }
   return (
     <form className="form" onSubmit={submit} noValidate>
       {faults.size > 0 && <FaultNote faults={faults} />}
-      {create.error && <ProblemNote problem={create.error} quietFields />}
+      {create.error && !isOfFields(create.error) && <ProblemNote problem={create.error} />}
       {isLimited && (
         <Note>Your admin roles are for single groups: the user joins one of these at least, and gets no roles.</Note>
       )}

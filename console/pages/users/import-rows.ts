@@ -8,6 +8,8 @@ export interface FileRow {
   /** `line 12`, `user 3` */
   at: string;
   row: ImportRow;
+  /** Why the row is not sent; the others are. */
+  fault?: { path: string; message: string };
 }
 export type FileKind = 'csv' | 'json' | 'ndjson';
 
@@ -24,7 +26,8 @@ export function kindOfFile(name: string, start: string): FileKind {
 }
 
 const isRow = (value: unknown): value is ImportRow =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && 'username' in value;
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const NAMELESS = { path: 'username', message: 'is needed: the import finds users by it' };
 
 function parsed(text: string, at: string): unknown {
   try {
@@ -36,7 +39,8 @@ function parsed(text: string, at: string): unknown {
 
 function asRow(value: unknown, at: string): FileRow {
   if (!isRow(value)) throw new RowFault(`${at} is no user: a user is an object with a username.`);
-  return { at, row: value };
+  const isNamed = typeof value.username === 'string' && value.username.trim() !== '';
+  return { at, row: value, ...(!isNamed && { fault: NAMELESS }) };
 }
 
 export function rowsOfJson(text: string): FileRow[] {
@@ -111,18 +115,20 @@ export function rowsOfCsv(text: string): FileRow[] {
     const at = `line ${line}`;
     const row: Record<string, unknown> = {};
     const attributes: Record<string, string[]> = {};
+    let fault: FileRow['fault'];
     names.forEach((name, i) => {
       const cell = cells[i] ?? '';
       if (cell === '') return;
       if (name.startsWith(ATTRIBUTE)) attributes[name.slice(ATTRIBUTE.length)] = listIn(cell);
       else if (LISTS.has(name)) row[name] = listIn(cell);
       else if (BOOLEANS.has(name)) {
-        if (!/^(true|false)$/i.test(cell)) throw new RowFault(`${at}: ${name} is neither true nor false.`);
-        row[name] = cell.toLowerCase() === 'true';
+        const isBoolean = /^(true|false)$/i.test(cell);
+        if (!isBoolean) fault = { path: name, message: 'is neither true nor false' };
+        row[name] = isBoolean ? cell.toLowerCase() === 'true' : cell;
       } else row[name] = cell;
     });
     if (Object.keys(attributes).length > 0) row.attributes = attributes;
-    return asRow(row, at);
+    return { ...asRow(row, at), ...(fault && { fault }) };
   });
 }
 

@@ -27,7 +27,7 @@ const BATCH = 500;
 const ROW = /^(?:body\.)?(?:users)?\[?(\d+)\]?\.?(.*)$/;
 
 const failureOf = (one: FileRow | undefined, errors: RowFailure['errors']): RowFailure[] =>
-  one ? [{ at: one.at, username: String(one.row.username), errors, row: one.row }] : [];
+  one ? [{ at: one.at, username: String(one.row.username ?? ''), errors, row: one.row }] : [];
 
 /** @throws ServerProblem for a refusal that names no rows */
 async function send(realm: string, batch: readonly FileRow[], atomic: boolean): Promise<ImportState> {
@@ -65,10 +65,14 @@ export async function importRows(
   rows: readonly FileRow[],
   { atomic, signal, onProgress }: { atomic: boolean; signal: AbortSignal; onProgress: (state: ImportState) => void },
 ): Promise<ImportState> {
-  const size = atomic ? Math.max(rows.length, 1) : BATCH;
-  let state = nothingYet;
-  for (let start = 0; start < rows.length && !signal.aborted; start += size) {
-    const more = await send(realm, rows.slice(start, start + size), atomic);
+  const faulty = rows.flatMap((one) => (one.fault ? failureOf(one, [one.fault]) : []));
+  const sound = rows.filter(({ fault }) => fault === undefined);
+  let state: ImportState = { ...nothingYet, sent: faulty.length, failures: faulty };
+  if (faulty.length > 0) onProgress(state);
+  if (atomic && faulty.length > 0) return { ...state, sent: rows.length };
+  const size = atomic ? Math.max(sound.length, 1) : BATCH;
+  for (let start = 0; start < sound.length && !signal.aborted; start += size) {
+    const more = await send(realm, sound.slice(start, start + size), atomic);
     state = {
       sent: state.sent + more.sent,
       created: state.created + more.created,

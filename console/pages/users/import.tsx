@@ -113,6 +113,7 @@ export default function ImportUsers({ params: { realm } }: PageProps) {
         <Panel title={chosen.name} lead={`${count(chosen.rows.length, 'user')}, as ${kindWords[chosen.kind]}.`} plain>
           <Preview rows={chosen.rows} />
           <div className="content stack">
+            <Faulty rows={chosen.rows} />
             <Toggle
               label="All or none"
               help="If a row is refused, no row is written. Otherwise a refused row loses no other one."
@@ -122,7 +123,7 @@ export default function ImportUsers({ params: { realm } }: PageProps) {
             <div className="row end">
               <Button onPress={again}>Choose another file</Button>
               <Button variant="primary" onPress={() => run.mutate(chosen.rows)}>
-                Import {count(chosen.rows.length, 'user')}
+                Import {count(chosen.rows.filter(({ fault }) => fault === undefined).length, 'user')}
               </Button>
             </div>
           </div>
@@ -217,7 +218,11 @@ function Preview({ rows }: { rows: readonly FileRow[] }) {
         rows={rows.slice(0, SHOWN)}
         idOf={({ at }) => at}
         columns={[
-          { id: 'username', head: 'username', cell: ({ row }) => <bdi>{String(row.username)}</bdi> },
+          {
+            id: 'username',
+            head: 'username',
+            cell: ({ row }) => (row.username ? <bdi>{String(row.username)}</bdi> : <None />),
+          },
           { id: 'email', head: 'e-mail address', cell: ({ row }) => (row.email ? <bdi>{row.email}</bdi> : <None />) },
           {
             id: 'name',
@@ -230,6 +235,26 @@ function Preview({ rows }: { rows: readonly FileRow[] }) {
       />
       {rows.length > SHOWN && <p className="hint pad">And {(rows.length - SHOWN).toLocaleString('en')} more.</p>}
     </>
+  );
+}
+
+/** The rows that can't be sent, before anything is. */
+function Faulty({ rows }: { rows: readonly FileRow[] }) {
+  const faulty = rows.filter(({ fault }) => fault !== undefined);
+  if (faulty.length === 0) return null;
+  return (
+    <Note tone="warn">
+      <strong>{count(faulty.length, 'row')} can’t be sent:</strong>
+      <ul>
+        {faulty.slice(0, SHOWN).map(({ at, fault }) => (
+          <li key={at}>
+            {at}: <code>{fault?.path}</code> {fault?.message}
+          </li>
+        ))}
+      </ul>
+      {faulty.length > SHOWN && <span>And {(faulty.length - SHOWN).toLocaleString('en')} more.</span>}
+      <span>Correct them in the file, or import the others: these are listed afterwards.</span>
+    </Note>
   );
 }
 

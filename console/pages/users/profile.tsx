@@ -5,8 +5,8 @@ import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getUser, putUser } from '../../generated/routes.ts';
 import { requestCommands } from '../../kinds/commands.ts';
-import { FaultNote } from '../../kinds/create.tsx';
 import type { Row } from '../../kinds/entry.ts';
+import { FaultNote, isOfFields } from '../../kinds/fault-note.tsx';
 import { changedFields } from '../../kinds/form.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -113,7 +113,7 @@ function Form({
   return (
     <form className="form" onSubmit={submit} noValidate>
       {faults.size > 0 && <FaultNote faults={faults} />}
-      {save.error && !theirs && <ProblemNote problem={save.error} quietFields />}
+      {save.error && !theirs && !isOfFields(save.error) && <ProblemNote problem={save.error} />}
       {!mayWrite && <Note>You may read users. Changing them needs the permission users:write.</Note>}
       <Panel title="Profile" plain>
         <UserFields

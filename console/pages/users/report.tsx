@@ -13,7 +13,7 @@ import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { InLocalTime, Time } from '../../ui/time.tsx';
 import { PathPanel, RiskBadge, RiskFindings } from '../sign-in/path.tsx';
 import { Simulation } from './simulation.tsx';
 import type { UserTab } from './user.tsx';
@@ -65,7 +65,11 @@ export default function Report({ realm, user }: UserTab) {
       {found && (
         <>
           <Verdict realm={realm} user={user} report={found} />
-          <PathPanel title="The steps of a sign-in now" path={found.path} />
+          <PathPanel
+            title={found.canSignIn ? 'The steps of a sign-in now' : 'The steps that the flow asks for'}
+            path={found.path}
+            isBarred={!found.canSignIn}
+          />
           <Attempts attempts={found.attempts} />
           <Simulation realm={realm} user={user} clientId={clientId} />
         </>
@@ -87,7 +91,9 @@ function Verdict({ realm, user, report }: Pick<UserTab, 'realm' | 'user'> & { re
         {obstacles.length > 0 && (
           <ul>
             {obstacles.map(({ code, message }) => (
-              <li key={code}>{message}</li>
+              <li key={code}>
+                <InLocalTime text={message} />
+              </li>
             ))}
           </ul>
         )}
@@ -134,7 +140,12 @@ function Attempts({ attempts }: { attempts: SignInReport['attempts'] }) {
             {
               id: 'outcome',
               head: 'outcome',
-              cell: ({ outcome }) => <Badge tone={outcomes[outcome]}>{outcome}</Badge>,
+              cell: ({ outcome, type }) =>
+                type === 'USER_LOCKED' ? (
+                  <Badge tone="bad">locked</Badge>
+                ) : (
+                  <Badge tone={outcomes[outcome]}>{outcome}</Badge>
+                ),
             },
             {
               id: 'message',

@@ -85,7 +85,8 @@ function ClientSettings({ realm, variant, id, row, secret, addresses }: Props) {
           <Panel title="Try the sign-in">
             <p className="soft">
               The realm’s sign-in page opens in a new window. After the sign-in it sends you to{' '}
-              <code>{redirects[0]}</code> with a code, which only a running application can use.
+              <code>{redirects[0]}</code> with a code, which only a running application can use. Start the code above
+              first to see the whole way; a user of the realm signs in there.
             </p>
             <TestSignIn addresses={addresses} clientId={String(row.clientId)} redirectUri={redirects[0]} />
           </Panel>
@@ -163,6 +164,7 @@ function Samples({ samples }: { samples: readonly Sample[] }) {
         <div className="stack tight">
           {chosen.install !== undefined && <Code text={chosen.install} label={`Installation for ${chosen.label}`} />}
           <Code text={chosen.code} label={`Code for ${chosen.label}`} />
+          {chosen.run !== undefined && <Code text={chosen.run} label={`Start of ${chosen.label}`} />}
         </div>
       </div>
     </Panel>

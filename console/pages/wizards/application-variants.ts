@@ -78,7 +78,7 @@ export const applicationVariants: readonly Variant[] = [
     steps: oneStep([
       ...names,
       redirects(
-        'Where people come back to after signing in: exact, with https but for localhost',
+        'Where people come back to after signing in: exact. Use https, except for localhost',
         'https://shop.example.com/callback',
       ),
       afterSignOut,

@@ -2,7 +2,7 @@
 // that its answer fills, so that a fault that the contract or the server finds is shown at the question.
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { Toggle } from '../../ui/choices.tsx';
-import { type Option, Select, TextField } from '../../ui/fields.tsx';
+import { NumberField, type Option, Select, TextField } from '../../ui/fields.tsx';
 import { Help } from '../../ui/help.tsx';
 import { ListField } from '../../ui/list-field.tsx';
 
@@ -15,7 +15,7 @@ export interface Ask {
   /** Where the answer goes in the object: `config.issuer`. Absent: the ask's name. */
   at?: string;
   /** Absent: one line of text. A secret is kept in memory alone, never in the browser's storage. */
-  is?: 'secret' | 'long-secret' | 'long' | 'list' | 'choice' | 'toggle' | 'reference';
+  is?: 'secret' | 'long-secret' | 'long' | 'list' | 'choice' | 'toggle' | 'reference' | 'number';
   /** Whether it may be left out, or when. */
   optional?: true | ((answers: Answers) => boolean);
   /** The answer until another is given. */
@@ -66,12 +66,15 @@ export const withFresh = (asks: readonly Ask[], given: Answers): Answers => ({
 const isAnswered = (value: unknown): boolean =>
   Array.isArray(value) ? value.some((one) => String(one).trim() !== '') : String(value ?? '').trim() !== '';
 
+const needOf = ({ label, is, item = 'line' }: Ask): string =>
+  is === 'list' ? `at least one ${item} is needed` : `${label} is needed`;
+
 /** The answers that are still needed. */
 export function missingAnswers(asks: readonly Ask[], answers: Answers): Map<string, string> {
   const needed = asks.filter(
     ({ optional, is }) => !(typeof optional === 'function' ? optional(answers) : optional) && is !== 'toggle',
   );
-  return new Map(needed.filter(({ name }) => !isAnswered(answers[name])).map(({ name }) => [name, 'is needed']));
+  return new Map(needed.filter(({ name }) => !isAnswered(answers[name])).map((ask) => [ask.name, needOf(ask)]));
 }
 
 /** Faults of the object, at the asks that fill the faulty place; `rest` has those of places that no ask fills. */
@@ -111,6 +114,7 @@ export function AskField({ ask, realm, value, fault, onChange }: FieldProps) {
           onChange={onChange}
           item={item}
           mono
+          {...(placeholder && { placeholder })}
         />
       );
     case 'choice':
@@ -118,6 +122,16 @@ export function AskField({ ask, realm, value, fault, onChange }: FieldProps) {
     case 'reference':
       return (
         <ReferenceField {...words} realm={realm} kind={kind} value={text === '' ? null : text} onChange={onChange} />
+      );
+    case 'number':
+      return (
+        <NumberField
+          {...words}
+          value={text === '' ? null : Number(text)}
+          onChange={(number) => onChange(number === null ? '' : String(number))}
+          least={0}
+          {...(placeholder && { placeholder })}
+        />
       );
     case 'secret':
       return <TextField {...words} type="password" autoComplete="new-password" value={text} onChange={onChange} />;

@@ -7,11 +7,12 @@ import { call, type ServerProblem } from '../../api/client.ts';
 import { useMay } from '../../api/session.ts';
 import { kindInSection } from '../../kinds/all.ts';
 import { createCommands, listCommands } from '../../kinds/commands.ts';
-import { contractFaults, FaultNote } from '../../kinds/create.tsx';
+import { contractFaults } from '../../kinds/create.tsx';
 import type { KindEntry, LoadedKind, Row } from '../../kinds/entry.ts';
+import { FaultNote, isOfFields, useFaultFocus } from '../../kinds/fault-note.tsx';
 import { useKind, useObject } from '../../kinds/loaded.ts';
 import { idOf } from '../../kinds/pages.tsx';
-import { documentOf, faultsOf } from '../../kinds/plan.ts';
+import { documentOf, faultsOf, keyOf, nameIn } from '../../kinds/plan.ts';
 import { Review } from '../../kinds/review.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -189,6 +190,7 @@ function SettingsForm({ spec, realm, variant, entry, at, kind }: SettingsProps &
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [others, setOthers] = useState<ReadonlyMap<string, string>>(new Map());
   const [isReviewed, setReviewed] = useState(false);
+  useFaultFocus(faults);
   const answers = withFresh(asks, draft.answers);
   const body: Row = { ...variant.body(answers, realm), ...(variant.makesSecret && { secret }) };
   const place = variant.steps.findIndex(({ id }) => id === at);
@@ -262,8 +264,8 @@ function SettingsForm({ spec, realm, variant, entry, at, kind }: SettingsProps &
   return (
     <form className="form" onSubmit={submit} noValidate>
       {others.size > 0 && <FaultNote faults={others} />}
-      {save.error && !isReviewed && <ProblemNote problem={save.error} quietFields />}
-      {preview.error && !isReviewed && <ProblemNote problem={preview.error} quietFields />}
+      {save.error && !isReviewed && !isOfFields(save.error) && <ProblemNote problem={save.error} />}
+      {preview.error && !isReviewed && !isOfFields(preview.error) && <ProblemNote problem={preview.error} />}
       {step.first?.(answers, realm)}
       {here.length > 0 && (
         <Panel plain>
@@ -309,6 +311,18 @@ function SettingsForm({ spec, realm, variant, entry, at, kind }: SettingsProps &
           changes={written}
           before={{}}
           save="Create"
+          one={{
+            name: nameIn(entry, written),
+            isNew: variant.save === undefined && kind.routes.create !== undefined,
+            key: keyOf(entry),
+          }}
+          onFaults={(found) => {
+            const { placed, rest } = placeFaults(found, asks);
+            setFaults(placed);
+            setOthers(rest);
+            setReviewed(false);
+            showFaulty(placed);
+          }}
           onSave={() => save.mutate()}
           onClose={() => setReviewed(false)}
           isSaving={save.isPending}

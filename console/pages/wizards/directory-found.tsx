@@ -3,11 +3,12 @@ import type { ReactNode } from 'react';
 import type { OutputOf } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import * as api from '../../generated/routes.ts';
-import { FaultNote } from '../../kinds/create.tsx';
 import type { Row } from '../../kinds/entry.ts';
+import { FaultNote } from '../../kinds/fault-note.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { OutboundAdvice } from '../../ui/outbound-advice.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Note, ProblemNote } from '../../ui/state.tsx';
 import { Table, type TableColumn } from '../../ui/table.tsx';
@@ -51,6 +52,7 @@ export function DirectoryFound({ found, children }: { found: Found; children: Re
         <span className="mono" dir="auto">
           {found.error}
         </span>
+        <OutboundAdvice answer={found.error} />
         <span>{children}</span>
       </Note>
     );

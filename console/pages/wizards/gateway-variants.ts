@@ -106,7 +106,14 @@ export const gatewayVariants: readonly Variant[] = [
           { id: 'none', label: 'None', help: 'Port 25, without a sign-in' },
         ],
       },
-      { name: 'port', label: 'Port', at: 'config.port', optional: true, mono: true },
+      {
+        name: 'port',
+        label: 'Port',
+        help: 'Empty: the usual one of the encryption',
+        is: 'number',
+        at: 'config.port',
+        optional: true,
+      },
       {
         name: 'username',
         label: 'Username',

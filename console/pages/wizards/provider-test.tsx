@@ -2,11 +2,12 @@
 import type { OutputOf } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import * as api from '../../generated/routes.ts';
-import { FaultNote } from '../../kinds/create.tsx';
 import type { Row } from '../../kinds/entry.ts';
+import { FaultNote } from '../../kinds/fault-note.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { OutboundAdvice } from '../../ui/outbound-advice.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Note, ProblemNote } from '../../ui/state.tsx';
 
@@ -51,7 +52,7 @@ function Checked({ tested: { ok, checks, found } }: { tested: Tested }) {
       <ul className="faults">
         {checks.map(({ check, result, message }) => (
           <li key={`${check} ${message}`}>
-            <Badge tone={tones[result]}>{result}</Badge> <bdi>{message}</bdi>
+            <Badge tone={tones[result]}>{result}</Badge> <bdi>{message}</bdi> <OutboundAdvice answer={message} />
           </li>
         ))}
       </ul>

@@ -7,12 +7,15 @@ export interface Sample {
   /** The command that installs its libraries. */
   install?: string;
   code: string;
+  /** The command that runs it, where the code is a whole program. */
+  run?: string;
 }
 export interface SampleInput {
   issuer: string;
   clientId: string;
   redirectUri: string;
-  resource: string;
+  /** The API that tokens are for; undefined: the client names none. */
+  resource: string | undefined;
 }
 
 export const listIn = (row: Row, field: string): string[] => {
@@ -23,14 +26,21 @@ export const inputOf = (row: Row, issuer: string): SampleInput => ({
   issuer,
   clientId: String(row.clientId ?? ''),
   redirectUri: listIn(row, 'redirectUris')[0] ?? 'https://app.example.com/callback',
-  resource: listIn(row, 'allowedResources')[0] ?? 'https://api.example.com',
+  resource: listIn(row, 'allowedResources')[0],
 });
 
-/** As one word of a shell. */
 const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 /** As a text of JavaScript, and of most others. */
 const quoted = (text: string): string => JSON.stringify(text);
 const pathOf = (uri: string): string => URL.parse(uri)?.pathname ?? '/callback';
+/** Where a program on this machine listens to be found at the redirect URI. */
+const portOf = (uri: string): string => {
+  const { protocol, hostname, port } = URL.parse(uri) ?? {};
+  return protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname ?? '') ? port || '80' : '3000';
+};
+const isPlain = (issuer: string): boolean => issuer.startsWith('http:');
+const WITH_SECRET = "CLIENT_SECRET='the secret above'";
+const WITH_SECRETS = `${WITH_SECRET} COOKIE_SECRET=$(openssl rand -hex 32)`;
 const originOf = (uri: string): string => {
   const origin = URL.parse(uri)?.origin;
   return origin === undefined || origin === 'null' ? uri : origin;
@@ -41,9 +51,12 @@ const web = ({ issuer, clientId, redirectUri }: SampleInput): Sample[] => [
     id: 'express',
     label: 'Express',
     install: 'npm install express express-openid-connect',
-    code: `import express from 'express';
-import { auth, requiresAuth } from 'express-openid-connect';
+    run: `${WITH_SECRETS} node app.mjs`,
+    code: `// app.mjs
+import express from 'express';
+import openid from 'express-openid-connect';
 
+const { auth, requiresAuth } = openid;
 const app = express();
 app.use(
   auth({
@@ -59,13 +72,15 @@ app.use(
   }),
 );
 app.get('/me', requiresAuth(), (request, response) => response.json(request.oidc.user));
-app.listen(3000);`,
+app.listen(${portOf(redirectUri)}); // then open ${originOf(redirectUri)}/me`,
   },
   {
     id: 'next',
     label: 'Next.js',
     install: 'npm install next-auth@beta',
-    code: `// auth.ts; the redirect URI is https://…/api/auth/callback/realmkeeper
+    run: `AUTH_SECRET=$(openssl rand -hex 32) ${WITH_SECRET} npx next dev --port ${portOf(redirectUri)}`,
+    code: `// auth.ts. One of the client's redirect URIs must be ${originOf(redirectUri)}/api/auth/callback/realmkeeper.
+// app/api/auth/[...nextauth]/route.ts: import { handlers } from '@/auth'; export const { GET, POST } = handlers;
 import NextAuth from 'next-auth';
 
 export const { handlers, auth, signIn, signOut } = NextAuth({
@@ -130,7 +145,9 @@ spring:
     id: 'python',
     label: 'Python (Flask)',
     install: 'pip install authlib flask requests',
-    code: `import os
+    run: `${WITH_SECRETS} flask --app app run --port ${portOf(redirectUri)}`,
+    code: `# app.py
+import os
 from authlib.integrations.flask_client import OAuth
 from flask import Flask, redirect, session
 
@@ -144,6 +161,10 @@ oauth.register(
     client_secret=os.environ["CLIENT_SECRET"],
     client_kwargs={"scope": "openid profile email", "code_challenge_method": "S256"},
 )
+
+@app.get("/")
+def home():
+    return session.get("user") or redirect("/login")
 
 @app.get("/login")
 def login():
@@ -273,30 +294,39 @@ const service = ({ issuer, clientId, resource }: SampleInput): Sample[] => [
     id: 'curl',
     label: 'curl',
     code: `curl -u ${word(clientId)}:"$CLIENT_SECRET" ${word(`${issuer}/oauth2/token`)} \\
-  -d grant_type=client_credentials --data-urlencode ${word(`resource=${resource}`)}`,
+  -d grant_type=client_credentials${resource === undefined ? '' : ` --data-urlencode ${word(`resource=${resource}`)}`}`,
   },
   {
     id: 'node',
     label: 'Node.js',
     install: 'npm install openid-client',
-    code: `import * as oidc from 'openid-client';
+    run: `${WITH_SECRET} node service.mjs`,
+    code: `// service.mjs
+import * as oidc from 'openid-client';
 
 const secret = oidc.ClientSecretBasic(process.env.CLIENT_SECRET);
-const config = await oidc.discovery(new URL(${quoted(issuer)}), ${quoted(clientId)}, {}, secret);
-const { access_token: token } = await oidc.clientCredentialsGrant(config, { resource: ${quoted(resource)} });
+${isPlain(issuer) ? 'const options = { execute: [oidc.allowInsecureRequests] }; // http, on this machine alone\n' : ''}const config = await oidc.discovery(new URL(${quoted(issuer)}), ${quoted(clientId)}, {}, secret${isPlain(issuer) ? ', options' : ''});
+const { access_token: token, expires_in: seconds } = await oidc.clientCredentialsGrant(config${resource === undefined ? '' : `, { resource: ${quoted(resource)} }`});
+console.log(\`A token for \${seconds} seconds: \${token}\`);${
+      resource === undefined
+        ? ''
+        : `
 const answer = await oidc.fetchProtectedResource(config, token, new URL(${quoted(resource)}), 'GET');
-console.log(answer.status);`,
+console.log(answer.status);`
+    }`,
   },
   {
     id: 'python',
     label: 'Python',
     install: 'pip install authlib requests',
-    code: `import os
+    run: `${WITH_SECRET} python3 service.py`,
+    code: `# service.py
+import os
 from authlib.integrations.requests_client import OAuth2Session
 
 session = OAuth2Session(${quoted(clientId)}, os.environ["CLIENT_SECRET"])
-session.fetch_token(${quoted(`${issuer}/oauth2/token`)}, grant_type="client_credentials", resource=${quoted(resource)})
-print(session.get(${quoted(resource)}).status_code)`,
+token = session.fetch_token(${quoted(`${issuer}/oauth2/token`)}, grant_type="client_credentials"${resource === undefined ? '' : `, resource=${quoted(resource)}`})
+print("A token for", token["expires_in"], "seconds")${resource === undefined ? '' : `\nprint(session.get(${quoted(resource)}).status_code)`}`,
   },
   {
     id: 'go',
@@ -305,30 +335,62 @@ print(session.get(${quoted(resource)}).status_code)`,
     code: `config := clientcredentials.Config{
 	ClientID:       ${quoted(clientId)},
 	ClientSecret:   os.Getenv("CLIENT_SECRET"),
-	TokenURL:       ${quoted(`${issuer}/oauth2/token`)},
-	EndpointParams: url.Values{"resource": {${quoted(resource)}}},
+	TokenURL:       ${quoted(`${issuer}/oauth2/token`)},${
+    resource === undefined ? '' : `\n	EndpointParams: url.Values{"resource": {${quoted(resource)}}},`
+  }
 }
 client := config.Client(context.Background())`,
   },
 ];
 
-const mcp = ({ clientId, redirectUri, resource }: SampleInput): Sample[] => [
+/** Stands where the address of an MCP server belongs. */
+const MCP_SERVER = 'https://mcp.example.com/mcp';
+const mcp = ({ clientId, redirectUri, resource = MCP_SERVER }: SampleInput): Sample[] => [
   {
     id: 'sdk',
     label: 'TypeScript SDK',
     install: 'npm install @modelcontextprotocol/sdk',
-    code: `import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+    run: 'node client.mjs',
+    code: `// client.mjs
+import { createServer } from 'node:http';
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-// of OAuthClientProvider, what this client decides; tokens and verifiers are kept as you like
+const kept = {}; // in memory: a program that people start again keeps it in their keychain
 const authProvider = {
   redirectUrl: ${quoted(redirectUri)},
   clientMetadata: { redirect_uris: [${quoted(redirectUri)}], token_endpoint_auth_method: 'none' },
   clientInformation: () => ({ client_id: ${quoted(clientId)} }),
-  ...storage,
+  tokens: () => kept.tokens,
+  saveTokens: (tokens) => void (kept.tokens = tokens),
+  codeVerifier: () => kept.verifier,
+  saveCodeVerifier: (verifier) => void (kept.verifier = verifier),
+  redirectToAuthorization: (url) => console.log(\`Open \${url}\`),
 };
-const transport = new StreamableHTTPClientTransport(new URL(${quoted(resource)}), { authProvider });
-await new Client({ name: ${quoted(clientId)}, version: '1.0.0' }).connect(transport);`,
+const codeAtRedirect = () =>
+  new Promise((found) => {
+    const server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url, ${quoted(originOf(redirectUri))});
+      if (pathname !== ${quoted(pathOf(redirectUri))}) return void response.writeHead(404).end();
+      response.end('You can close this window.');
+      server.close();
+      found(searchParams.get('code'));
+    }).listen(${portOf(redirectUri)}, '127.0.0.1');
+  });
+
+const client = new Client({ name: ${quoted(clientId)}, version: '1.0.0' });
+const transport = () => new StreamableHTTPClientTransport(new URL(${quoted(resource)}), { authProvider });
+const first = transport();
+try {
+  await client.connect(first);
+} catch (error) {
+  if (!(error instanceof UnauthorizedError)) throw error;
+  await first.finishAuth(await codeAtRedirect());
+  await client.connect(transport());
+}
+console.log(await client.listTools());
+await client.close();`,
   },
 ];
 

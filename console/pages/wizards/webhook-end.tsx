@@ -9,6 +9,7 @@ import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
+import { OutboundAdvice } from '../../ui/outbound-advice.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Note, ProblemNote } from '../../ui/state.tsx';
 import type { EndProps } from './create-wizard.tsx';
@@ -89,6 +90,11 @@ function TestDelivery({ realm, id }: { realm: string; id: string }) {
               ]}
             />
           </div>
+        )}
+        {delivery?.error?.includes('SVC_OUTBOUND_ALLOW') && (
+          <Note tone="warn">
+            <OutboundAdvice answer={delivery.error} />
+          </Note>
         )}
         {delivery?.status === 'retrying' && <Note>The server tries again by itself, ten times over about a day.</Note>}
       </div>

@@ -2,7 +2,7 @@
 // Does not own: signing in by it (ldap-sign-in.test.ts), directories as resources (user-federation.test.ts).
 // Implements: specification 4.2; decisions "User federation".
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { Attribute, Change } from 'ldapts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listDirectorySyncs, syncDirectory, testDirectory } from '../../../server/contract/directory-syncs.ts';
@@ -330,6 +330,28 @@ test('it is reached by LDAPS and StartTLS, by who signed its certificate alone',
     ok: false,
     error: expect.stringContaining('SVC_OUTBOUND_ALLOW'),
   });
+});
+
+test('one that offers no TLS is told so, with what to use instead', async () => {
+  // the answer of a directory to an extended operation that it does not know: a protocol error
+  const refusal = Buffer.from('300c02010178070a010204000400', 'hex');
+  const plain = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.write(refusal)));
+  await once(plain.listen(0, '127.0.0.1'), 'listening');
+  const host = `127.0.0.1:${(plain.address() as AddressInfo).port}`;
+  const tried = async (of: object) => {
+    const realm = await realmWith({ connection: { bindDn: READER, ...of } });
+    return (await server.admin.call(testDirectory, at(realm))).body?.error;
+  };
+  try {
+    expect(await tried({ urls: [`ldap://${host}`], startTls: true })).toBe(
+      'the directory offers no STARTTLS: use ldaps://, or set STARTTLS up in the directory',
+    );
+    expect(await tried({ urls: [`ldaps://${host}`] })).toBe(
+      'the directory speaks no TLS at this port: use ldap:// with STARTTLS, or the port of ldaps://',
+    );
+  } finally {
+    plain.close();
+  }
 });
 
 test('one that takes StartTLS and then says nothing holds nobody up for ever', async () => {

@@ -177,6 +177,19 @@ describe('who may be reached', () => {
 });
 
 describe('how much is taken', () => {
+  test('one that speaks no TLS is named so, without the words of OpenSSL', async () => {
+    const plain = createServer((_, answer) => answer.end('plain'));
+    await new Promise<void>((listens) => plain.listen(0, '127.0.0.1', listens));
+    const { port } = plain.address() as net.AddressInfo;
+    try {
+      await expect(outbound({ allow: ['127.0.0.1'] }).fetch(`https://127.0.0.1:${port}/`, LIMITS)).rejects.toThrow(
+        /: it speaks no TLS at this port$/,
+      );
+    } finally {
+      plain.close();
+    }
+  });
+
   test('a redirect is answered, not followed', async () => {
     receiver.answer = () => ({ status: 302, headers: { location: `${receiver.url}/elsewhere` } });
     const answer = await outbound({ allow: ['127.0.0.1'] }).fetch(receiver.url, LIMITS);

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { Client, Filter, SearchOptions } from 'ldapts';
+import { speaksNoTls } from '../../../contract/error-words.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
 import { type AnswerSize, createAnswerSize } from './answer-size.ts';
@@ -54,6 +55,8 @@ export interface Session {
   proves(dn: string, password: string): Promise<boolean>;
 }
 
+/** The answer to an extended operation that the directory does not know (RFC 4511, 4.12). */
+const PROTOCOL_ERROR = 2;
 const INVALID_CREDENTIALS = 49;
 const NO_SUCH_OBJECT = 32;
 const BUSY = 51;
@@ -63,6 +66,8 @@ const LONGEST_WORDS = 300;
 /** Values of one attribute that are read in ranges: the members of a group. */
 const MOST_VALUES = 1_000_000;
 const NO_ANSWER = 'the connection to the directory broke, or the directory did not answer in time';
+const NO_STARTTLS = 'the directory offers no STARTTLS: use ldaps://, or set STARTTLS up in the directory';
+const NO_TLS = 'the directory speaks no TLS at this port: use ldap:// with STARTTLS, or the port of ldaps://';
 /** Loaded when the first directory is used. */
 export const ldapts = () => import('ldapts');
 
@@ -141,6 +146,9 @@ async function encrypt(client: Client, socket: Socket, trust: tls.ConnectionOpti
   }, timeoutMs);
   try {
     await Promise.race([client.startTLS(trust), late]);
+  } catch (error) {
+    if (codeOf(error) === PROTOCOL_ERROR) throw new DirectoryFault(NO_STARTTLS, { cause: error, forGood: true });
+    throw error;
   } finally {
     clearTimeout(timer);
   }
@@ -338,6 +346,7 @@ function faultOf(error: unknown): unknown {
     return new DirectoryFault('the directory limits the entries of one answer: try a smaller pageSize', {
       cause: error,
     });
+  if (typeof code === 'string' && speaksNoTls(code)) return new DirectoryFault(NO_TLS, { cause: error, forGood: true });
   const ofDirectory = typeof code === 'number';
   const ofConnection = error.name === 'TimeoutError' || /timed out|Socket|Connection|connection/.test(error.message);
   const ofTls = typeof code === 'string' && /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code);
