@@ -121,7 +121,7 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
   };
   return (
     <form className="form" onSubmit={submit} noValidate>
-      {faults.size > 0 && <FaultNote faults={faults} />}
+      {faults.size > 0 && <FaultNote faults={faults} problem={create.error} />}
       <DeclaredOnlyNote
         realm={realm}
         section={entry.section}

@@ -186,7 +186,7 @@ export function useEditing({
 export function EditingFaults({ editing: { faults, problem, isReviewed, theirs } }: { editing: Editing }) {
   return (
     <>
-      {faults.size > 0 && <FaultNote faults={faults} />}
+      {faults.size > 0 && <FaultNote faults={faults} problem={problem} />}
       {problem && !isReviewed && !theirs && !isOfFields(problem) && <ProblemNote problem={problem} />}
     </>
   );

@@ -1,7 +1,7 @@
 // What is wrong in a form: how many fields need a change and which, and the focus on the first of them.
 import { useEffect } from 'react';
 import type { ServerProblem } from '../api/client.ts';
-import { Note } from '../ui/state.tsx';
+import { adviceOn, Note } from '../ui/state.tsx';
 import { faultsOf } from './plan.ts';
 
 export type Faults = ReadonlyMap<string, string>;
@@ -25,8 +25,10 @@ export function useFaultFocus(faults: Faults): void {
 /** The refusal names fields: they say it, and a form needs no other note. */
 export const isOfFields = (problem: ServerProblem | null): boolean => faultsOf(problem).size > 0;
 
-export function FaultNote({ faults }: { faults: Faults }) {
+/** @param problem the refusal that found them */
+export function FaultNote({ faults, problem }: { faults: Faults; problem?: ServerProblem | null }) {
   useFaultFocus(faults);
+  const advice = problem && adviceOn(problem);
   return (
     <Note tone="bad" live>
       <strong>{faults.size === 1 ? 'One field needs a change.' : `${faults.size} fields need a change.`}</strong>
@@ -37,6 +39,7 @@ export function FaultNote({ faults }: { faults: Faults }) {
           </li>
         ))}
       </ul>
+      {advice && <span>{advice}</span>}
     </Note>
   );
 }

@@ -66,6 +66,9 @@ const NEXT: readonly [test: (problem: ServerProblem) => boolean, next: string][]
   [({ status }) => status >= 500, 'The server’s log has the cause. Try again in a moment.'],
 ];
 
+/** What to do after a refusal. */
+export const adviceOn = (problem: ServerProblem): string | undefined => NEXT.find(([test]) => test(problem))?.[1];
+
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** A refusal in words: what happened, where, and what to do next. */
@@ -87,15 +90,17 @@ export function ProblemNote({
     );
   }
   const { problem: details, status } = problem;
-  const next = NEXT.find(([test]) => test(problem))?.[1];
+  const next = adviceOn(problem);
   const title = details?.title ?? problem.message;
+  // a detail often says the only fault already
+  const faults = (details?.errors ?? []).filter(({ path, message }) => !problem.message.includes(`${path}: ${message}`));
   return (
     <Note tone="bad" live>
       <strong>{sentence(title)}</strong>
       {problem.message !== title && <span>{sentence(problem.message)}</span>}
-      {!quietFields && details?.errors && details.errors.length > 0 && (
+      {!quietFields && faults.length > 0 && (
         <ul>
-          {details.errors.map(({ path, message }) => (
+          {faults.map(({ path, message }) => (
             <li key={`${path} ${message}`}>
               <code>{path}</code>: {message}
             </li>

@@ -152,7 +152,7 @@ function Form({
     );
   return (
     <form className="form" onSubmit={submit} noValidate>
-      {faults.size > 0 && <FaultNote faults={faults} />}
+      {faults.size > 0 && <FaultNote faults={faults} problem={save.error} />}
       {save.error && !isReviewed && !theirs && !isOfFields(save.error) && <ProblemNote problem={save.error} />}
       {!mayWrite && <Note>You may read the message. Changing it needs the permission messaging:write.</Note>}
       <div className="beside">

@@ -112,7 +112,7 @@ function Form({ realm, fields }: { realm: string; fields: readonly UserField[] }
   };
   return (
     <form className="form" onSubmit={submit} noValidate>
-      {faults.size > 0 && <FaultNote faults={faults} />}
+      {faults.size > 0 && <FaultNote faults={faults} problem={create.error} />}
       {create.error && !isOfFields(create.error) && <ProblemNote problem={create.error} />}
       {isLimited && (
         <Note>Your admin roles are for single groups: the user joins one of these at least, and gets no roles.</Note>

@@ -65,6 +65,9 @@ export async function importRows(
   rows: readonly FileRow[],
   { atomic, signal, onProgress }: { atomic: boolean; signal: AbortSignal; onProgress: (state: ImportState) => void },
 ): Promise<ImportState> {
+  const placeOf = new Map(rows.map(({ at }, place) => [at, place]));
+  const inOrder = (failures: readonly RowFailure[]) =>
+    failures.toSorted((one, other) => (placeOf.get(one.at) ?? 0) - (placeOf.get(other.at) ?? 0));
   const faulty = rows.flatMap((one) => (one.fault ? failureOf(one, [one.fault]) : []));
   const sound = rows.filter(({ fault }) => fault === undefined);
   let state: ImportState = { ...nothingYet, sent: faulty.length, failures: faulty };
@@ -78,7 +81,7 @@ export async function importRows(
       created: state.created + more.created,
       updated: state.updated + more.updated,
       unchanged: state.unchanged + more.unchanged,
-      failures: [...state.failures, ...more.failures],
+      failures: inOrder([...state.failures, ...more.failures]),
     };
     onProgress(state);
   }

@@ -112,7 +112,7 @@ function Form({
   };
   return (
     <form className="form" onSubmit={submit} noValidate>
-      {faults.size > 0 && <FaultNote faults={faults} />}
+      {faults.size > 0 && <FaultNote faults={faults} problem={save.error} />}
       {save.error && !theirs && !isOfFields(save.error) && <ProblemNote problem={save.error} />}
       {!mayWrite && <Note>You may read users. Changing them needs the permission users:write.</Note>}
       <Panel title="Profile" plain>

@@ -136,7 +136,11 @@ export const applicationVariants: readonly Variant[] = [
     makesSecret: true,
     steps: oneStep([
       ...names,
-      allowed('Of the realm’s resource indicators; empty: all of them', 'APIs that it may ask tokens for', 'API'),
+      allowed(
+        'Of the realm’s resource indicators (Settings, Tokens); empty: all of them',
+        'APIs that it may ask tokens for',
+        'API',
+      ),
       {
         name: 'role',
         label: 'Realm role of its service account',
@@ -169,7 +173,7 @@ export const applicationVariants: readonly Variant[] = [
         fresh: ['http://127.0.0.1/callback'],
       },
       allowed(
-        'Their addresses, of the realm’s resource indicators; empty: all of them',
+        'Their addresses, of the realm’s resource indicators (Settings, Tokens); empty: all of them',
         'MCP servers that it may call',
         'server',
       ),
