@@ -1,8 +1,10 @@
-// Owns: what a new administrator meets in the first hour: faults at their fields with the focus, a name that is taken, code that
-// runs as it is shown, and settings and actions in the palette.
+// Owns: the first hour of a new administrator: faults at their fields, names that are taken, code that runs, the palette's settings.
 // Does not own: the wizards themselves (wizards.test.ts), the kinds' pages (kinds.test.ts).
 // Implements: decisions "Console": an error stands at its field, and a wizard ends with something that works.
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -122,17 +124,18 @@ test('programs in the code listen where the redirect URI is, and parse', async (
   expect(of('web', 'express', 'https://shop.example.com/cb').code).toContain('app.listen(3000)');
   expect(of('web', 'python', 'http://localhost:4321/cb').run).toContain('--port 4321');
   expect(of('service', 'node', 'https://x.example.com').code).not.toContain('resource');
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'samples-'));
   for (const [variant, id] of [
     ['web', 'express'],
     ['service', 'node'],
     ['mcp', 'sdk'],
     ['spa', 'javascript'],
   ] as const) {
-    const { code } = of(variant, id, 'http://127.0.0.1:4321/cb');
-    await execute(process.execPath, ['--input-type=module', '--check', '--eval', code]).catch((error) =>
-      expect.fail(`${variant}, ${id}: ${String(error)}`),
-    );
+    const file = path.join(folder, `${variant}.mjs`);
+    await writeFile(file, of(variant, id, 'http://127.0.0.1:4321/cb').code);
+    await execute(process.execPath, ['--check', file]).catch((error) => expect.fail(`${variant}, ${id}: ${error}`));
   }
+  await rm(folder, { recursive: true });
 });
 
 test('the palette finds settings by their words, and what can be created', async () => {

@@ -83,6 +83,21 @@ test('users are found by text and by state; the address keeps what was asked for
   await close();
 });
 
+test('the middle button opens a row in a tab of its own', async () => {
+  const { page, open, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/users`);
+  const [tab] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page
+      .getByRole('row', { name: /\bana\b/ })
+      .first()
+      .click({ button: 'middle' }),
+  ]);
+  await tab.getByRole('heading', { level: 1, name: 'ana' }).waitFor();
+  expect(page.url()).toMatch(/\/users$/);
+  await close();
+});
+
 test('a user is created by the keyboard, with faults at the fields', async () => {
   const { page, open, heading, look, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}/users/new`);
