@@ -93,7 +93,9 @@ export function ProblemNote({
   const next = adviceOn(problem);
   const title = details?.title ?? problem.message;
   // a detail often says the only fault already
-  const faults = (details?.errors ?? []).filter(({ path, message }) => !problem.message.includes(`${path}: ${message}`));
+  const faults = (details?.errors ?? []).filter(
+    ({ path, message }) => !problem.message.includes(`${path}: ${message}`),
+  );
   return (
     <Note tone="bad" live>
       <strong>{sentence(title)}</strong>
