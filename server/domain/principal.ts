@@ -4,6 +4,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { By, Party } from '../contract/events.ts';
 import type { Permission } from '../contract/permissions.ts';
+import { Problem } from '../contract/problem.ts';
 import type { Reach } from './reach.ts';
 
 /** Milliseconds that a user's admin rights last after sign-in, by cookie or by token. */
@@ -88,6 +89,19 @@ export function permissionsIn(principal: Principal, realm: string): ReadonlySet<
 /** Whether the principal has the permission over the whole realm. */
 export const hasPermission = (principal: Principal, realm: string, permission: Permission): boolean =>
   permissionsIn(principal, realm).has(permission);
+
+/**
+ * For a permission that only some requests of a route need. The admin surface audits the refusal by its `extra.permission`.
+ * @throws Problem `forbidden`
+ */
+export function requirePermission(
+  principal: Principal,
+  realm: string,
+  permission: Permission,
+  because = `This needs the permission ${permission} in the realm ${realm}`,
+): void {
+  if (!hasPermission(principal, realm, permission)) throw new Problem('forbidden', because, { extra: { permission } });
+}
 
 /** The groups and clients to which the principal's permission is limited; undefined if they don't have it there. */
 export function reachOf(principal: Principal, realm: string, permission: Permission): Reach | undefined {

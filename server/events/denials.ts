@@ -18,6 +18,11 @@ const MAX_PATH = 500;
 /** Audits a refused request. */
 export type Denied = (denial: Denial) => Promise<void>;
 
+const audited = new WeakSet<Error>();
+/** Notes that a refusal is in the audit log, so that the surface does not write it again. */
+export const noteAudited = (refusal: Error): void => void audited.add(refusal);
+export const isAudited = (refusal: Error): boolean => audited.has(refusal);
+
 export const createDenials =
   ({ transact, realmExists }: { transact: Transact; realmExists(realm: string): Promise<boolean> }): Denied =>
   async ({ realm, home, by, permission, method, path }) => {

@@ -8,7 +8,7 @@ import { presentSections } from '../contract/sections.ts';
 import { changedMeanwhile } from '../db/error-code.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import type { Transact, Tx } from '../db/transact.ts';
-import { hasPermission, type Principal } from '../domain/principal.ts';
+import { type Principal, requirePermission } from '../domain/principal.ts';
 import type { Reach } from '../domain/reach.ts';
 import type { Expect } from '../http/etag.ts';
 import { changeOf, createdFields, deletionOf, differences } from './change.ts';
@@ -80,8 +80,8 @@ export function createResourceApi({ sql, transact, parts, newId, written = 'byHa
         part: of,
         items: [{ key, fields: declared, path }],
       }));
-      if (named.some(namesPeople) && !hasPermission(principal, realm, 'users:read'))
-        throw new Problem('forbidden', 'Naming people needs the permission users:read');
+      if (named.some(namesPeople))
+        requirePermission(principal, realm, 'users:read', 'Naming people needs the permission users:read');
       const errors = [
         ...saved.flatMap(({ of, change }) => faultsOf(of, realm, [wantedOf(change)])),
         ...(await danglingReferences(tx.sql, { realm, parts, declared: named, changes })),

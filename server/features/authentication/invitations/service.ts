@@ -12,7 +12,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { invitationLinkTo } from '../../../domain/links.ts';
 import { userParty } from '../../../domain/party.ts';
-import { hasPermission, type Principal } from '../../../domain/principal.ts';
+import { hasPermission, type Principal, requirePermission } from '../../../domain/principal.ts';
 import type { Site } from '../../../domain/site.ts';
 import { faultSentence } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
@@ -99,8 +99,9 @@ export function createInvitations(deps: InvitationsDeps) {
 
   /** Members are data of the organization, so inviting into it needs the permission to change it. */
   function refuseOrganization(principal: Principal, realm: string, organization: string | null): void {
-    if (organization !== null && !hasPermission(principal, realm, 'organizations:write'))
-      throw new Problem('forbidden', 'Invitations to an organization need the permission organizations:write');
+    if (organization === null) return;
+    const because = 'Invitations to an organization need the permission organizations:write';
+    requirePermission(principal, realm, 'organizations:write', because);
   }
 
   async function issue(

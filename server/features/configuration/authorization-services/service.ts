@@ -6,7 +6,7 @@ import type { evaluateAuthorization } from '../../../contract/authorization-serv
 import type { AuthorizationService, ItemList } from '../../../contract/authorization-services.ts';
 import { Problem, unknownName } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { hasPermission, type Principal } from '../../../domain/principal.ts';
+import { type Principal, requirePermission } from '../../../domain/principal.ts';
 import { readProfile, visibleTo } from '../../../domain/user-profile.ts';
 import type { Caller, ResourceApi } from '../../../resource/api.ts';
 import type { Fields } from '../../../resource/part.ts';
@@ -161,8 +161,8 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
       const model = await readModel(sql, realm, clientId);
       if (!model) throw new Problem('not-found', 'There is no such client');
       const ofUser = question.userId !== undefined || question.username !== undefined;
-      if (ofUser && !hasPermission(principal, realm, 'users:read'))
-        throw new Problem('forbidden', 'A decision for a user needs the permission users:read');
+      if (ofUser)
+        requirePermission(principal, realm, 'users:read', 'A decision for a user needs the permission users:read');
       const { userId, requester } = await requesterOf(realm, question, model);
       const profile = await readProfile(sql, realm);
       const hides = (name: string) => !Object.hasOwn(visibleTo(profile, 'admin', { [name]: [] }), name);

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import { InClient } from '../../../contract/names.ts';
-import type { Permission } from '../../../contract/permissions.ts';
+import { type Permission, PermissionName } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Route } from '../../../contract/route.ts';
 import { isCsrfTokenOf, newCsrfToken } from '../../../crypto/form-proof.ts';
@@ -22,6 +22,7 @@ import {
   reachOf,
 } from '../../../domain/principal.ts';
 import type { Named, Reach } from '../../../domain/reach.ts';
+import { isAudited } from '../../../events/denials.ts';
 import { challenge } from '../../../http/challenge.ts';
 import { adminMetadata } from '../../../http/own-addresses.ts';
 import { pathRealm } from '../../../http/path-realm.ts';
@@ -137,8 +138,9 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
       }
       // The caller may use the route, but asked for more than they hold, or for what only documents change. The feature has
       // rolled its transaction back.
-      if ((code === 'privilege-escalation' || code === 'declared-only') && request.principal)
-        await deny(request, request.principal, code).catch((failure: unknown) =>
+      const denied = code === 'privilege-escalation' || code === 'declared-only' ? code : lackedFor(error);
+      if (denied && request.principal)
+        await deny(request, request.principal, denied).catch((failure: unknown) =>
           request.log.error({ err: failure }, 'a denied request could not be audited'),
         );
       return sendProblem(error, request, reply);
@@ -178,6 +180,12 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     });
   });
 }
+
+/** The further permission that a handler found missing; undefined: the error is another one, or is audited already. */
+const lackedFor = (error: unknown): Permission | undefined =>
+  error instanceof Problem && error.code === 'forbidden' && !isAudited(error)
+    ? PermissionName.safeParse(error.extra?.permission).data
+    : undefined;
 
 const stepUp = (cookie: boolean): Problem =>
   new Problem(

@@ -1,10 +1,9 @@
 // Binds the routes of contract/scim-targets.ts for a target's status and its reconciliation.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Problem } from '../../../contract/problem.ts';
 import { listScimTargetObjects, reconcileScimTarget } from '../../../contract/scim-targets.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { hasPermission, principalOf } from '../../../domain/principal.ts';
+import { principalOf, requirePermission } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
 import { decodeCursor, page } from '../../../http/paging.ts';
 import { dryRun, listObjects, reconcile } from './provision-status.ts';
@@ -12,8 +11,7 @@ import { dryRun, listObjects, reconcile } from './provision-status.ts';
 function refuseUnseen(request: FastifyRequest, realm: string): void {
   const caller = principalOf(request);
   for (const permission of ['users:read', 'groups:read'] as const)
-    if (!hasPermission(caller, realm, permission))
-      throw new Problem('forbidden', `It names people and groups: you need the permission ${permission}`);
+    requirePermission(caller, realm, permission, `It names people and groups: you need the permission ${permission}`);
 }
 
 export function scimTargetRoutes(app: FastifyInstance, deps: { sql: Sql; transact: Transact; now: () => Date }): void {

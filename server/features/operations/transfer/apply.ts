@@ -11,7 +11,7 @@ import type { ImportQuery, Plan } from '../../../contract/transfer.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { releaseOwnership as disown, saveOwnership } from '../../../domain/ownership.ts';
-import { hasPermission, type Principal } from '../../../domain/principal.ts';
+import { hasPermission, type Principal, requirePermission } from '../../../domain/principal.ts';
 import { namesTag } from '../../../http/etag.ts';
 import { hasManager, NO_MANAGER, refuseDocumentByHand } from '../../../resource/declared-only.ts';
 import type { PlannedChange, RealmPart, Section } from '../../../resource/part.ts';
@@ -36,7 +36,7 @@ import { refuseWithoutAdministrator } from './last-administrator.ts';
 import { NOBODY, type People, type UserPlan } from './people.ts';
 import type { Move, Owner } from './plan.ts';
 import { planOf } from './present.ts';
-import { refuseGuesses, requirePermission, requireSections, rightsOf } from './rights.ts';
+import { refuseGuesses, requireSections, rightsOf } from './rights.ts';
 import * as store from './store.ts';
 import { watchTies } from './ties.ts';
 

@@ -8,11 +8,10 @@ import { ManagerName, type ManagersMove } from '../../../contract/transfer.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import type { OwnedObject } from '../../../domain/ownership.ts';
-import type { Principal } from '../../../domain/principal.ts';
+import { type Principal, requirePermission } from '../../../domain/principal.ts';
 import { escalation, holdsAll } from '../../../resource/rights.ts';
 import type { Realms } from '../../configuration/realms/service.ts';
 import * as store from './move-store.ts';
-import { requirePermission } from './rights.ts';
 
 export interface MoveRequest extends store.Rename {
   principal: Principal;

@@ -3,17 +3,9 @@
 import type { Area, Permission } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { hasPermission, type Principal, permissionsIn } from '../../../domain/principal.ts';
+import { hasPermission, type Principal, permissionsIn, requirePermission } from '../../../domain/principal.ts';
 import type { RealmPart, Section } from '../../../resource/part.ts';
 import { refuseStronger } from '../../../resource/rights.ts';
-
-/** @throws Problem `forbidden` naming the first missing permission */
-export function requirePermission(principal: Principal, realm: string, permission: Permission): void {
-  if (!hasPermission(principal, realm, permission))
-    throw new Problem('forbidden', `This needs the permission ${permission} in the realm ${realm}`, {
-      extra: { permission },
-    });
-}
 
 /**
  * Checked before anything is read: a caller without any permission here learns nothing, not even whether the realm

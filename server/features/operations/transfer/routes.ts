@@ -11,7 +11,7 @@ import {
   type Plan,
   releaseManager,
 } from '../../../contract/transfer.ts';
-import { principalOf } from '../../../domain/principal.ts';
+import { principalOf, requirePermission } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
 import { namesTag } from '../../../http/etag.ts';
 import { decodeCursor, page } from '../../../http/paging.ts';
@@ -19,7 +19,7 @@ import type { RealmPart } from '../../../resource/part.ts';
 import type { createExport } from './export.ts';
 import type { Managers } from './managers.ts';
 import type { MoveManagers } from './move.ts';
-import { requirePermission, requireSections } from './rights.ts';
+import { requireSections } from './rights.ts';
 import type { Transfer, UserChanges } from './service.ts';
 
 export function transferRoutes(

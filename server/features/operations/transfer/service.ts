@@ -9,9 +9,9 @@ import { cancelledBy } from '../../../db/cancel.ts';
 import { constraintOf, isTaken, refersToNothing } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
-import { hasPermission } from '../../../domain/principal.ts';
+import { hasPermission, requirePermission } from '../../../domain/principal.ts';
 import { freshProfile, hasNoRules, profileIn, profileWith, readProfile } from '../../../domain/user-profile.ts';
-import type { Denial } from '../../../events/denials.ts';
+import { type Denial, noteAudited } from '../../../events/denials.ts';
 import type { RealmPart, Section } from '../../../resource/part.ts';
 import { createSemaphore } from '../../../schedule/semaphore.ts';
 import type { Realms } from '../../configuration/realms/service.ts';
@@ -23,7 +23,7 @@ import { type BufferedBody, createBodyBuffer } from './buffered-body.ts';
 import { type Document, readDocument, refuse } from './document.ts';
 import { type Guesses, NONE } from './guesses.ts';
 import { insertedPeople, stagedPeople, takenNames } from './people.ts';
-import { requireAny, requireManager, requirePermission, requireSections, rightsOf } from './rights.ts';
+import { requireAny, requireManager, requireSections, rightsOf } from './rights.ts';
 import { type RowsRequest, rowsImported } from './rows.ts';
 import { declaresSecret, resolveSecrets } from './secrets.ts';
 
@@ -127,6 +127,7 @@ export function createTransfer({
         const permission = error.extra?.permission;
         const what = typeof permission === 'string' ? permission : error.code;
         await denied({ realm, home: principal.realm, by, permission: what, method, path });
+        noteAudited(error);
       }
       throw error;
     }
