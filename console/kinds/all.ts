@@ -1,4 +1,5 @@
 // Where each kind has its place in the navigation.
+import type { Permission } from '../../server/contract/permissions.ts';
 import type { Group } from '../pages/page.ts';
 import type { IconName } from '../ui/icons.tsx';
 import type { KindEntry } from './entry.ts';
@@ -8,6 +9,10 @@ import { labelOf } from './words.ts';
 export const kindOf = (kind: string): KindEntry | undefined => allKinds.find((entry) => entry.kind === kind);
 export const kindInSection = (section: string): KindEntry | undefined =>
   allKinds.find((entry) => entry.section === section);
+
+/** The permission to change objects of a kind, also of those that have no pages of their own. A hold on them needs it, and its end. */
+export const writeOf = (kind: string): Permission | null =>
+  kindOf(kind)?.write ?? (kind === 'serviceAccountRoles' ? 'clients:write' : 'settings:write');
 
 type Place = { group: Group; icon: IconName; order: number };
 /** A kind without a place comes last. */

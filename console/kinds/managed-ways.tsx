@@ -11,6 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Note, ProblemNote } from '../ui/state.tsx';
 import { Time } from '../ui/time.tsx';
 import { say } from '../ui/toast.tsx';
+import { writeOf } from './all.ts';
 import { HoldDialog } from './hold-dialog.tsx';
 import { fieldsOf, type Hold, type Holdable, type Managed } from './managed.tsx';
 import { shortManager } from './managers.ts';
@@ -138,7 +139,7 @@ function HeldWords({ hold, realm, isManaged = true }: { hold: Hold; realm: strin
           : 'No manager declares it any more. Edit it here; no document changes it before the hold ends.'}
       </span>
       {end.error && <ProblemNote problem={end.error} />}
-      {may(realm, 'holds:write') && (
+      {may(realm, 'holds:write') && hold.what.every(({ kind }) => may(realm, writeOf(kind))) && (
         <span>
           <Button
             small

@@ -97,6 +97,7 @@ export const endHold = route({
   operationId: 'endHold',
   tag,
   summary: 'End a hold before its time: the declared state returns',
+  description: 'Needs the write permission of each kind that the hold names as well.',
   permission: 'holds:write',
   params: ById,
   status: 204,

@@ -137,7 +137,9 @@ export const SignInSituation = z.strictObject({
     .optional()
     .describe('The browser’s; left out: an address that is not unusual'),
   deviceKnown: z.stringbool().default(true).describe('Whether the user has signed in with this browser before'),
-  riskBand: Band.optional().describe('Left out: the band that the realm’s scorer gives for this address and browser'),
+  riskBand: Band.optional().describe(
+    'Left out: the band that the realm’s scorer gives for this address and browser; it compares them with the user’s former sign-ins, and so needs `events:read`, or `sessions:read` for the user: otherwise no risk is taken',
+  ),
   proven: text(1000)
     .optional()
     .describe('Ids of authenticators that a session of the user has proven already, separated by commas'),
@@ -145,7 +147,9 @@ export const SignInSituation = z.strictObject({
 export const SignInSimulation = z
   .object({
     path: SignInPath,
-    risk: RiskShown.nullable().describe('null: the realm’s risk policy is off, or the band was given'),
+    risk: RiskShown.nullable().describe(
+      'null: the realm’s risk policy is off, the band was given, or the caller may not see the user’s former sign-ins',
+    ),
   })
   .meta({ id: 'SignInSimulation' });
 export type SignInSimulation = z.infer<typeof SignInSimulation>;

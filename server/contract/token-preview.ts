@@ -62,7 +62,7 @@ export const previewToken = route({
   tag,
   summary: 'The tokens that a client would get, and where each claim comes from',
   description:
-    'The claims of the access token, the ID token and the userinfo answer as the token endpoint would make them now, unsigned. Nothing is issued or written. Attributes that the user profile hides from administrators are `(hidden)`; so are values from groups’ attributes without `groups:read`.',
+    'The claims of the access token, the ID token and the userinfo answer as the token endpoint would make them now, unsigned. Nothing is issued or written. Attributes that the user profile hides from administrators are `(hidden)`; so are values from groups’ attributes without `groups:read`, and organizations without `organizations:read`.',
   permission: 'clients:read',
   reach: { client: 'id' },
   params: ById,

@@ -145,7 +145,9 @@ const filters = SearchPage.extend({
   email: text(254).optional().describe('The whole address, whatever its case'),
   role: name().optional().describe('Name of a realm role that is held directly'),
   group: GroupPath.optional().describe('Path of a group whose direct member the user is'),
-  organization: name().optional().describe('Name of an organization whose member the user is'),
+  organization: name()
+    .optional()
+    .describe('Name of an organization whose member the user is; needs `organizations:read`'),
   with: z.enum(['locked']).optional().describe('What each row has besides: `locked`'),
 });
 const AttributeValue = text(4096);

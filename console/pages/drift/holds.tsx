@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { endHold, listHolds, listManagers } from '../../generated/routes.ts';
-import { kindOf } from '../../kinds/all.ts';
+import { writeOf } from '../../kinds/all.ts';
 import { HoldDialog } from '../../kinds/hold-dialog.tsx';
-import type { Holdable } from '../../kinds/managed.tsx';
+import type { Hold, Holdable } from '../../kinds/managed.tsx';
 import { inSentence, labelOf } from '../../kinds/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Choose } from '../../ui/choose.tsx';
@@ -78,20 +78,21 @@ export function Holds({ realm }: { realm: string }) {
                     {
                       id: 'end',
                       head: 'end it',
-                      cell: ({ id }: { id: string }) => (
-                        <Button
-                          small
-                          isDisabled={end.isPending}
-                          onPress={() =>
-                            end.mutate(
-                              { params: { realm, id } },
-                              { onSuccess: () => say('Ended the hold. The declared state returns.') },
-                            )
-                          }
-                        >
-                          End now
-                        </Button>
-                      ),
+                      cell: ({ id, what }: Pick<Hold, 'id' | 'what'>) =>
+                        what.every(({ kind }) => may(realm, writeOf(kind))) && (
+                          <Button
+                            small
+                            isDisabled={end.isPending}
+                            onPress={() =>
+                              end.mutate(
+                                { params: { realm, id } },
+                                { onSuccess: () => say('Ended the hold. The declared state returns.') },
+                              )
+                            }
+                          >
+                            End now
+                          </Button>
+                        ),
                     },
                   ]
                 : []),
@@ -114,10 +115,7 @@ function Placing({ realm, onClose }: { realm: string; onClose: () => void }) {
   if (isChosen) return <HoldDialog realm={realm} things={things} onClose={onClose} />;
   const owned = (managers.data?.body ?? [])
     .flatMap(({ owns }) => owns)
-    .filter(({ kind }) => {
-      const entry = kindOf(kind);
-      return entry ? may(realm, entry.write) : kind !== 'user' && may(realm, 'settings:write');
-    });
+    .filter(({ kind }) => kind !== 'user' && may(realm, writeOf(kind)));
   const isTaken = (one: Holdable) => things.some(({ kind, key }) => kind === one.kind && key === one.key);
   return (
     <Dialog

@@ -59,6 +59,7 @@ export function Simulation({ realm, alias, edited }: { realm: string; alias: str
             />
           )}
           <SituationFields
+            realm={realm}
             value={situation}
             onChange={(changes) => filters.set(situationFilters({ ...situation, ...changes }))}
             faults={faults}

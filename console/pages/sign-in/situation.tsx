@@ -1,4 +1,5 @@
 // A situation in which a sign-in is tried out: an address, a browser, a risk, a level of assurance. The page's address holds it.
+import { useMay } from '../../api/session.ts';
 import { Toggle } from '../../ui/choices.tsx';
 import { NumberField, Select, TextField } from '../../ui/fields.tsx';
 import type { FilterChanges, Filters } from '../../ui/filters.ts';
@@ -54,14 +55,19 @@ export const situationBody = (situation: Situation) => ({
 export const isOfSituation = (path: string): boolean => /^(body\.|query\.)?(ipAddress|level)$/.test(path);
 
 export function SituationFields({
+  realm,
   value,
   onChange,
   faults,
 }: {
+  realm: string;
   value: Situation;
   onChange: (changes: Partial<Situation>) => void;
   faults: ReadonlyMap<string, string>;
 }) {
+  const may = useMay();
+  // a score tells of the user's former sign-ins
+  const scores = may(realm, 'events:read') || may.partly(realm, 'sessions:read');
   return (
     <>
       <TextField
@@ -74,7 +80,7 @@ export function SituationFields({
       />
       <Select
         label="Risk"
-        none="As the realm’s policy scores it"
+        none={scores ? 'As the realm’s policy scores it' : 'None'}
         options={bands}
         value={value.riskBand}
         onChange={(band) => onChange({ riskBand: bandOf(band) })}

@@ -55,23 +55,23 @@ export function FilterDialog({
           onChange={(group) => set({ group: group ?? '' })}
         />
         {may(realm, 'users:read') && (
-          <>
-            <ReferenceField
-              realm={realm}
-              kind="role"
-              label="Realm role"
-              help="Users who hold it directly."
-              value={now.role || null}
-              onChange={(role) => set({ role: role ?? '' })}
-            />
-            <ReferenceField
-              realm={realm}
-              kind="organization"
-              label="Organization"
-              value={now.organization || null}
-              onChange={(organization) => set({ organization: organization ?? '' })}
-            />
-          </>
+          <ReferenceField
+            realm={realm}
+            kind="role"
+            label="Realm role"
+            help="Users who hold it directly."
+            value={now.role || null}
+            onChange={(role) => set({ role: role ?? '' })}
+          />
+        )}
+        {may(realm, 'organizations:read') && (
+          <ReferenceField
+            realm={realm}
+            kind="organization"
+            label="Organization"
+            value={now.organization || null}
+            onChange={(organization) => set({ organization: organization ?? '' })}
+          />
         )}
         <div className="columns">
           <TextField

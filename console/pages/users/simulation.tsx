@@ -68,7 +68,7 @@ export function Simulation({ realm, user, clientId }: Pick<UserTab, 'realm' | 'u
                 fault={faults.get('flow')}
               />
             )}
-            <SituationFields value={now} onChange={set} faults={faults} />
+            <SituationFields realm={realm} value={now} onChange={set} faults={faults} />
           </div>
           <div className="row end">
             <Button type="submit">Try it</Button>

@@ -313,6 +313,22 @@ describe('refused', () => {
     await expect(place([])).rejects.toMatchObject({ status: 400 });
   });
 
+  test('an end without the write permission of each held kind, which sets the declared state back; it is audited', async () => {
+    await managed();
+    const holder = await administrator(server, { target: realm, permissions: ['holds:write', 'roles:write'] });
+    const hold = await place([{ kind: 'role', key: 'reader' }, { kind: 'client' }]);
+    const id = hold.id;
+    await expect(holder.call(endHold, { params: { realm, id } })).rejects.toMatchObject({
+      status: 403,
+      problem: { detail: expect.stringContaining('clients:write') },
+    });
+    expect((await admin.call(getHold, { params: { realm, id } })).body).toEqual(hold);
+    const { body: [denied] = [] } = await admin.call(listEvents, { params, query: { type: 'ACCESS_DENIED' } });
+    expect(denied?.data).toMatchObject({ permission: 'clients:write', method: 'DELETE' });
+    const own = await place([{ kind: 'role', key: 'reader' }]);
+    await holder.call(endHold, { params: { realm, id: own.id } });
+  });
+
   test('without holds:write, without the kind’s own write permission, and in another realm', async () => {
     await managed();
     const what: HeldThing[] = [{ kind: 'client', key: 'shop' }];

@@ -19,10 +19,13 @@ const PICTURE = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAI
 let server: TestServer;
 let pictures: Server;
 let at = '';
+/** Requests for pictures. */
+let asked = 0;
 
 beforeAll(async () => {
   pictures = createServer((request, response) => {
-    const isPicture = request.url === '/logo.gif';
+    asked += 1;
+    const isPicture = request.url?.split('?')[0] === '/logo.gif';
     response.writeHead(200, { 'content-type': isPicture ? 'image/gif' : 'text/html' });
     response.end(isPicture ? PICTURE : '<script>alert(1)</script>');
   });
@@ -131,6 +134,23 @@ test('the logo is fetched by the guard of outbound requests; what is no picture 
   expect((await logo(`${at}/logo.gif`))?.[1]).toBe(`data:image/gif;base64,${PICTURE.toString('base64')}`);
   for (const nothing of [`${at}/page.html`, 'http://169.254.169.254/logo.gif'])
     expect((await logo(nothing))?.slice(1)).toEqual(['data:,', 'Acme']);
+});
+
+test('the server is no engine of requests to others: a logo is fetched once, and few in a minute', async () => {
+  await server.admin.call(createRealm, { body: { realm: 'busy' } });
+  const before = asked;
+  const look = async (query: string) =>
+    (
+      await server.admin.call(previewPage, {
+        params: { realm: 'busy' },
+        body: { page: 'sign-in', branding: { logoUrl: `${at}/logo.gif${query}` } },
+      })
+    ).body?.html ?? '';
+  for (let i = 0; i < 5; i += 1) expect(await look('')).toContain('data:image/gif;base64,');
+  expect(asked - before).toBe(1);
+  for (let i = 0; i < 40; i += 1) await look(`?${i}`);
+  expect(asked - before).toBe(30);
+  expect(await look('?more')).toContain('src="data:,"');
 });
 
 test('what could not be stored is refused at its field; without settings:write there is no preview', async () => {

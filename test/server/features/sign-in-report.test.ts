@@ -18,6 +18,7 @@ import { importRealm } from '../../../server/contract/transfer.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { listUsers, putRequiredActions, putUser, setPassword } from '../../../server/contract/users.ts';
 import { newId } from '../../../server/crypto/ids.ts';
+import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { createPerson } from '../../support/person.ts';
 import { asOperator, realmctl, withOperator } from '../../support/realmctl.ts';
@@ -262,6 +263,26 @@ test('who administers one group sees its members’ reports, no other’s, and n
     query: { type: 'ACCESS_DENIED' },
   });
   expect(denied?.data).toMatchObject({ permission: 'flows:read' });
+});
+
+test('an address is no question about former sign-ins for an administrator who may not see these', async () => {
+  await settings({ riskPolicyEnabled: true });
+  for (let i = 0; i < 3; i += 1) await enter();
+  const [plain, reader] = await Promise.all(
+    [[], ['events:read' as const]].map((more) =>
+      administrator(server, { target: realm, permissions: ['users:read', 'flows:read', ...more] }),
+    ),
+  );
+  const elsewhere = { ipAddress: '9.9.9.9' };
+  expect((await simulate(elsewhere, reader)).risk?.findings).toMatchObject([{ reason: 'new-network' }]);
+  for (const ipAddress of ['127.0.0.1', '9.9.9.9']) {
+    expect((await simulate({ ipAddress, deviceKnown: 'false' }, plain)).risk).toBeNull();
+    const executions = [{ authenticatorId: 'username-password', requirement: 'REQUIRED' as const }];
+    const asked = { params: { realm, userId: alice }, body: { executions, ipAddress } };
+    expect((await plain?.call(simulateUnsavedFlow, asked))?.body?.risk).toBeNull();
+  }
+  // a band that the caller names tells nothing
+  expect((await simulate({ ...elsewhere, riskBand: 'high' }, plain)).path.ends).toBe('signed-in');
 });
 
 test('realmctl why user says it in a terminal, and what a situation would ask for', async () => {

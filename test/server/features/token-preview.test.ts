@@ -7,12 +7,14 @@ import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { addMember, createOrganization } from '../../../server/contract/organizations.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { previewToken } from '../../../server/contract/token-preview.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { listUsers, putUser, setPassword } from '../../../server/contract/users.ts';
 import { newId } from '../../../server/crypto/ids.ts';
+import { administrator } from '../../support/administrators.ts';
 import { getCode, makePeopledRealm, PASSWORD, redeem } from '../../support/applications.ts';
 import { asOperator, realmctl, withOperator } from '../../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -201,6 +203,37 @@ test('it needs rights over both, the client and the user, limited ones too, and 
     await expect(preview({ userId }, { by: keeper })).rejects.toMatchObject(forbidden);
   await give('sales-reader');
   await expect(preview({ userId: alice }, { by: keeper })).rejects.toMatchObject(forbidden);
+});
+
+test('the organizations of a user are hidden without organizations:read, in each token', async () => {
+  await server.admin.call(importRealm, {
+    params: { realm },
+    body: {
+      clientProtocolMappers: [
+        {
+          clientId: 'spa',
+          mappers: [
+            { name: 'org', source: 'organization', in: ['accessToken', 'idToken', 'userinfo'] },
+            { name: 'of.work', source: 'organization', jsonType: 'json', in: ['accessToken', 'idToken', 'userinfo'] },
+          ],
+        },
+      ],
+    },
+  });
+  const { body: organization } = await server.admin.call(createOrganization, {
+    params: { realm },
+    body: { name: 'takeover' },
+  });
+  const params = { realm, id: organization?.id ?? '', userId: alice };
+  await server.admin.call(addMember, { params });
+  expect((await preview({ userId: alice })).accessToken.claims).toMatchObject({ org: 'takeover' });
+  const by = await administrator(server, { target: realm, permissions: ['users:read', 'clients:read'] });
+  const shown = await preview({ userId: alice }, { by });
+  for (const token of [shown.accessToken, shown.idToken, shown.userinfo]) {
+    expect(token?.claims).toMatchObject({ org: '(hidden)', of: { work: '(hidden)' } });
+    expect(originOf(token, 'org')).toMatchObject({ hidden: true });
+  }
+  expect(JSON.stringify(shown)).not.toContain('takeover');
 });
 
 test('realmctl preview token shows claims and where they come from', async () => {

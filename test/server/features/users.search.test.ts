@@ -2,10 +2,13 @@
 // Does not own: users themselves (users.test.ts).
 // Implements: specification 4.10; decisions "Reading and writing" (q, keyset paging).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listEvents } from '../../../server/contract/events.ts';
 import { createGroup } from '../../../server/contract/groups.ts';
+import { addMember, createOrganization } from '../../../server/contract/organizations.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { createRole } from '../../../server/contract/roles.ts';
 import { createUser, listUsers, type UserInput } from '../../../server/contract/users.ts';
+import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -41,6 +44,21 @@ beforeAll(async () => {
   await server.pool.query('vacuum analyze realm_user');
 });
 afterAll(() => server?.stop());
+
+test('the members of an organization are found with organizations:read alone; the refusal is audited', async () => {
+  const found = (await server.admin.call(listUsers, { params, query: { q: 'ada' } })).body ?? [];
+  const { body } = await server.admin.call(createOrganization, { params, body: { name: 'takeover' } });
+  await server.admin.call(addMember, {
+    params: { ...params, id: body?.id ?? '', userId: found[0]?.id ?? '' },
+  });
+  expect(await find({ organization: 'takeover' })).toEqual(['ada']);
+  const plain = await administrator(server, { target: 'acme', permissions: ['users:read'] });
+  // an organization that exists, and one that doesn't
+  for (const organization of ['takeover', 'nope'])
+    await expect(plain.call(listUsers, { params, query: { organization } })).rejects.toMatchObject({ status: 403 });
+  const { body: [denied] = [] } = await server.admin.call(listEvents, { params, query: { type: 'ACCESS_DENIED' } });
+  expect(denied?.data).toMatchObject({ permission: 'organizations:read', method: 'GET' });
+});
 
 const find = async (query: Record<string, string>, realm = 'acme') =>
   ((await server.admin.call(listUsers, { params: { realm }, query })).body ?? []).map((u) => u.username);

@@ -15,8 +15,8 @@ export function holdRoutes(app: FastifyInstance, holds: Holds): void {
   bind(app, placeHold, ({ params, body, by, request }) =>
     holds.place({ principal: principalOf(request), by }, params.realm, body),
   );
-  bind(app, endHold, async ({ params: { realm, id }, by }) => {
-    await holds.end(by, realm, id);
+  bind(app, endHold, async ({ params: { realm, id }, by, request }) => {
+    await holds.end({ principal: principalOf(request), by }, realm, id);
     return undefined;
   });
 }

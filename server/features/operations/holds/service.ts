@@ -9,7 +9,7 @@ import { type FieldError, Problem } from '../../../contract/problem.ts';
 import { settingNames } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
-import { hasPermission, type Principal } from '../../../domain/principal.ts';
+import { type Principal, requirePermission } from '../../../domain/principal.ts';
 import type { EnqueueOptions } from '../../../jobs/queue.ts';
 import { lockedKinds } from '../../../resource/declared-only.ts';
 import { HOLD_JOB } from './job.ts';
@@ -97,8 +97,10 @@ export function createHolds({ sql, transact, enqueue, now, newId }: HoldsDeps) {
       });
     },
 
-    end: (by: By, realm: string, id: string): Promise<void> =>
+    end: ({ principal, by }: { principal: Principal; by: By }, realm: string, id: string): Promise<void> =>
       transact(realm, async (tx) => {
+        const hold = await find(tx.sql, realm, id);
+        for (const { kind } of hold?.what ?? []) requireWrite(principal, realm, kind);
         if (!(await endIn(tx, realm, { id, by, because: 'ended' }))) throw gone();
       }),
 
@@ -141,11 +143,12 @@ const toWire = ({ id, reason, actor, placed_at, until, what }: store.HoldRow): H
   until: until.getTime(),
 });
 
-/** An edit of the kind needs this permission too: a hold without it would only keep documents away. */
+/**
+ * An edit of the kind needs this permission too: a hold without it would only keep documents away. Ending a hold sets the declared
+ * state back, which is such an edit.
+ */
 function requireWrite(principal: Principal, realm: string, kind: string): void {
   const permission = `${areaOfHeldKind.get(kind)}:write` as Permission;
-  if (!hasPermission(principal, realm, permission))
-    throw new Problem('forbidden', `A hold on ${kind} needs the permission ${permission} in the realm ${realm}`, {
-      extra: { permission },
-    });
+  const because = `A hold on ${kind} needs the permission ${permission} in the realm ${realm}`;
+  requirePermission(principal, realm, permission, because);
 }

@@ -24,7 +24,7 @@ import { faultsOfTexts } from '../../configuration/message-texts/resource.ts';
 import { changeOf, settingsFaults } from '../../configuration/settings/rules.ts';
 import { agreementList, consentPage } from '../../people/consent/pages.ts';
 import { documentOf } from './document.ts';
-import { pictureOf } from './picture.ts';
+import { createPictures } from './picture.ts';
 
 export interface PagePreviewDeps {
   sql: Sql;
@@ -45,6 +45,8 @@ const SCOPES = ['profile', 'email', 'offline_access'];
 
 export function createPagePreviews(deps: PagePreviewDeps) {
   const { sql, settings, languages, signIns, registry, links, outbound, baseUrl, now } = deps;
+
+  const pictureOf = createPictures({ outbound, now });
 
   async function signInPage(request: FastifyRequest, realm: string, wanted: RealmSettingsDto): Promise<Page> {
     const asked = { realm, requiredLevel: 0, forced: false, request: null, continueAt: `/realms/${realm}/account` };
@@ -110,7 +112,7 @@ export function createPagePreviews(deps: PagePreviewDeps) {
       ];
       if (errors.length > 0) throw new Problem('invalid-request', undefined, { errors });
       const language = await (texts ? languages.unsaved(realm, locale, texts) : languages.of(realm, locale));
-      const logo = wanted.logoUrl === null ? null : await pictureOf(outbound, wanted.logoUrl);
+      const logo = wanted.logoUrl === null ? null : await pictureOf(realm, wanted.logoUrl);
       // a picture that can't be fetched is its name, as on the real page
       const brand = { ...wanted, logoUrl: wanted.logoUrl === null ? null : (logo ?? 'data:,') };
       const inUse = bestOf([locale], offered) === locale ? offered : [...offered, locale];

@@ -1,6 +1,6 @@
 // Binds the routes of contract/sign-in-report.ts. They check the further rights: a named client, a named flow, past attempts.
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { getSignInReport, simulateSignIn, simulateUnsavedFlow } from '../../../contract/sign-in-report.ts';
 import { NIL_ID } from '../../../crypto/ids.ts';
 import { principalOf } from '../../../domain/principal.ts';
@@ -19,12 +19,18 @@ export function signInReportRoutes(app: FastifyInstance, { reports, may, clients
     client: (await clients.view(realm, clientId))?.id ?? NIL_ID,
   });
 
+  /** The network, the browsers and the hours of the user's former sign-ins. */
+  const seesPast = async (request: FastifyRequest, realm: string, userId: string): Promise<boolean> => {
+    const principal = principalOf(request);
+    return (
+      (await may.may(principal, realm, 'events:read')) ||
+      (await may.may(principal, realm, 'sessions:read', { user: userId }))
+    );
+  };
+
   bind(app, getSignInReport, async ({ params: { realm, userId }, query: { clientId, attempts }, request }) => {
     if (clientId !== undefined) await may.require(request, realm, 'clients:read', await clientNamed(realm, clientId));
-    const principal = principalOf(request);
-    const sees =
-      (await may.may(principal, realm, 'events:read')) ||
-      (await may.may(principal, realm, 'sessions:read', { user: userId }));
+    const sees = await seesPast(request, realm, userId);
     return reports.report(realm, userId, { clientId, attempts: sees ? attempts : null });
   });
 
@@ -32,13 +38,13 @@ export function signInReportRoutes(app: FastifyInstance, { reports, may, clients
     if (query.clientId !== undefined)
       await may.require(request, realm, 'clients:read', await clientNamed(realm, query.clientId));
     if (query.flow !== undefined) await may.require(request, realm, 'flows:read');
-    return reports.simulate(realm, userId, query);
+    return reports.simulate(realm, userId, query, { seesPast: await seesPast(request, realm, userId) });
   });
 
   bind(app, simulateUnsavedFlow, async ({ params: { realm, userId }, body, request }) => {
     await may.require(request, realm, 'users:read', { user: userId });
     if (body.clientId !== undefined)
       await may.require(request, realm, 'clients:read', await clientNamed(realm, body.clientId));
-    return reports.simulateUnsaved(realm, userId, body);
+    return reports.simulateUnsaved(realm, userId, body, { seesPast: await seesPast(request, realm, userId) });
   });
 }

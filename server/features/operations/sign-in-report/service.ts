@@ -55,6 +55,10 @@ interface Situation extends Omit<Wanted, 'proven'> {
   proven: readonly string[];
   unsaved?: readonly TreeNode[] | undefined;
 }
+/** Whether the caller may see the user's former sign-ins. */
+interface Sees {
+  seesPast: boolean;
+}
 const idsIn = (text: string): string[] => text.split(',').flatMap((id) => id.trim() || []);
 const missing = (what: string) => new Problem('not-found', `There is no such ${what}`);
 const StoredRisk = z.object({
@@ -165,11 +169,17 @@ export function createSignInReports(deps: SignInReportDeps) {
     return { path, shown: shownPath(path, alias, boundBy) };
   }
 
-  async function simulate(realm: string, userId: string, situation: Situation): Promise<SignInSimulation> {
+  /** A score by an address tells whether the user has signed in from there: only a caller who may see that gets one. */
+  async function simulate(
+    realm: string,
+    userId: string,
+    situation: Situation,
+    { seesPast }: Sees,
+  ): Promise<SignInSimulation> {
     const loaded = await userOf(realm, userId);
     const policy = await settingsOf(realm);
     const { riskBand: band, ipAddress: address, deviceKnown } = situation;
-    if (!policy.riskPolicyEnabled || band !== undefined) {
+    if (!policy.riskPolicyEnabled || band !== undefined || !seesPast) {
       const given = policy.riskPolicyEnabled && band ? { band, action: policy[BANDS[band]] } : undefined;
       return { path: (await walk(realm, userId, loaded, { situation, risk: given })).shown, risk: null };
     }
@@ -212,20 +222,21 @@ export function createSignInReports(deps: SignInReportDeps) {
       };
     },
 
-    simulate: (realm: string, userId: string, { proven, ...wanted }: Wanted): Promise<SignInSimulation> =>
-      simulate(realm, userId, { ...wanted, proven: idsIn(proven ?? '') }),
+    simulate: (realm: string, userId: string, { proven, ...wanted }: Wanted, sees: Sees): Promise<SignInSimulation> =>
+      simulate(realm, userId, { ...wanted, proven: idsIn(proven ?? '') }, sees),
 
     /** As {@link simulate}, for a tree that is not saved. */
     async simulateUnsaved(
       realm: string,
       userId: string,
       { executions, ...wanted }: z.output<typeof UnsavedSituation>,
+      sees: Sees,
     ): Promise<SignInSimulation> {
       const saved = wanted.flow === undefined ? [] : await flows.tree(realm, wanted.flow);
       if (!saved) throw missing('flow');
       const unsaved = flows.unsaved(executions);
       await refuseProbes(realm, unsaved, { saved, seesUsers: true });
-      return simulate(realm, userId, { ...wanted, unsaved: unsaved.tree });
+      return simulate(realm, userId, { ...wanted, unsaved: unsaved.tree }, sees);
     },
   };
 }

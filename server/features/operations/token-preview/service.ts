@@ -29,6 +29,11 @@ export interface TokenPreviewDeps {
   now: () => Date;
 }
 
+/** What the caller may see of a user besides the user: attributes of groups, organizations. */
+interface Sees {
+  seesGroups: boolean;
+  seesOrganizations: boolean;
+}
 type Input = z.output<typeof TokenPreviewInput>;
 type Refused = TokenPreview['refused'];
 
@@ -107,11 +112,12 @@ export function createTokenPreviews({ sql, clients, settings, subjects, mint, ba
     ];
   }
 
-  /** Whether the caller may not see a claim's value: it is an attribute hidden from administrators, or a group's. */
-  async function hiding(realm: string, { attributes, inherited }: Person, seesGroups: boolean) {
+  /** Whether the caller may not see a claim's value: an attribute hidden from administrators, or one of a group; organizations. */
+  async function hiding(realm: string, { attributes, inherited }: Person, { seesGroups, seesOrganizations }: Sees) {
     const profile = await readProfile(sql, realm);
     const isSeen = (name: string) => Object.hasOwn(visibleTo(profile, 'admin', { [name]: [] }), name);
     return ({ source, attribute, name: claim, aggregate }: Omit<ClaimView, 'in'>): boolean => {
+      if (source === 'organization') return !seesOrganizations;
       if (source !== 'attribute') return false;
       const name = attribute ?? claim;
       const ownValue = Object.hasOwn(attributes, name) && (attributes[name] ?? []).length > 0;
@@ -124,7 +130,7 @@ export function createTokenPreviews({ sql, clients, settings, subjects, mint, ba
     realm: string,
     client: ClientView,
     input: Input & { userId: string },
-    { policy, seesGroups }: { policy: RealmSettingsDto; seesGroups: boolean },
+    { policy, sees }: { policy: RealmSettingsDto; sees: Sees },
   ): Promise<TokenPreview> {
     const row = await readPersonRow(sql, realm, input.userId);
     if (!row) throw missing('user');
@@ -147,7 +153,7 @@ export function createTokenPreviews({ sql, clients, settings, subjects, mint, ba
       subject || policy.subjectStrategy !== 'attribute'
         ? await mint.personsClaims(realm, audience, { ...usual, about: subject?.sub })
         : await mint.personsClaims(realm, audience, { ...usual, person: { ...person, subject: person.id } });
-    const hides = await hiding(realm, person, seesGroups);
+    const hides = await hiding(realm, person, sees);
     const byAttribute = policy.subjectStrategy === 'attribute' && client.subjectType !== 'pairwise';
     const hidesSub =
       byAttribute && policy.subjectAttribute !== null && hides({ ...NO_CLAIM, attribute: policy.subjectAttribute });
@@ -198,19 +204,13 @@ export function createTokenPreviews({ sql, clients, settings, subjects, mint, ba
   }
 
   return {
-    /** @param seesGroups whether the caller may see attributes of groups */
-    async preview(
-      realm: string,
-      clientUuid: string,
-      input: Input,
-      { seesGroups }: { seesGroups: boolean },
-    ): Promise<TokenPreview> {
+    async preview(realm: string, clientUuid: string, input: Input, sees: Sees): Promise<TokenPreview> {
       const client = await clientOf(realm, clientUuid);
       const policy = await settings.of(realm);
       if (!policy) throw missing('realm');
       const { userId } = input;
       if (userId === undefined) return forItself(realm, client, input, policy);
-      return forPerson(realm, client, { ...input, userId }, { policy, seesGroups });
+      return forPerson(realm, client, { ...input, userId }, { policy, sees });
     },
   };
 }

@@ -4,18 +4,21 @@ import type { User } from '../../../contract/users.ts';
 import * as api from '../../../contract/users.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { managerOf } from '../../../domain/ownership.ts';
-import { principalOf } from '../../../domain/principal.ts';
+import { principalOf, requirePermission } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
 import { markManaged } from '../../../http/managed.ts';
 import { containsPattern, decodeCursor, page } from '../../../http/paging.ts';
 import type { Users } from './service.ts';
 
+const MEMBERS_UNSEEN = 'Finding the members of an organization needs the permission organizations:read';
 const actionsOf = ({ requiredActions }: User) => ({ requiredActions });
 
 export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users; sql: Sql }): void {
   bind(app, api.listUsers, async ({ params, query, request, reply }) => {
     const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
     const { q, enabled, locked, email, role, group, organization } = query;
+    if (organization !== undefined)
+      requirePermission(principalOf(request), params.realm, 'organizations:read', MEMBERS_UNSEEN);
     const attributes = api.attributesIn(query);
     const wanted = {
       text: containsPattern(q),
