@@ -1,6 +1,7 @@
 // Owns: the console's files as the server serves them: policy, caching, compression, deep links; and the ways that lead there.
 // Does not own: what the console does (test/console), its weight (test/guards/console.test.ts).
 // Implements: decisions "Console".
+import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPerson } from '../../support/person.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
@@ -50,6 +51,19 @@ test('files are named by their content, compressed, and kept for ever; one that 
   expect((await get('/admin/console/assets/gone-12345678.js')).status).toBe(404);
   expect((await get('/admin/console/assets/..%2f..%2findex.html')).status).toBeGreaterThanOrEqual(400);
   expect(await (await get('/admin/console/assets/%2e%2e/manifest.json')).text()).toBe(index);
+});
+
+test('a folder, and a path that leads out of the files, are not found like any file that is not there', async () => {
+  const { port, hostname } = new URL(server.baseUrl);
+  // fetch would tidy the path up
+  const status = (path: string) =>
+    new Promise((resolve, reject) => {
+      request({ port, hostname, path }, (answer) => resolve(answer.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+  for (const path of ['', '../../../package.json', '..%5c..%5cmanifest.json', '%2e%2e%2fmanifest.json', '%00', '.'])
+    expect(await status(`/admin/console/assets/${path}`), path).toBe(404);
 });
 
 test('who is signed in is led to the console; without script the page of the session stays', async () => {

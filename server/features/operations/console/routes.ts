@@ -7,6 +7,7 @@ import serveStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { pathOf } from '../../../http/not-found.ts';
 import { CONSOLE_PATH } from '../../../http/own-addresses.ts';
+import { sendProblem } from '../../../http/problems.ts';
 
 /** No inline script or style, no foreign address, no frame, and no text that becomes markup. */
 const POLICY =
@@ -30,6 +31,10 @@ export async function consoleRoutes(app: FastifyInstance, { folder }: { folder: 
     void reply.headers(HEADERS);
     done();
   });
+  // the package refuses a folder, or a path that leads out of it, by a 403: like a file that is not there
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) =>
+    error.statusCode === 403 ? reply.callNotFound() : sendProblem(error, request, reply),
+  );
   await app.register(serveStatic, {
     root: path.join(folder, 'assets'),
     prefix: `${CONSOLE_PATH}/assets/`,
