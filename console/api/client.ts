@@ -28,7 +28,7 @@ export interface ConsoleAnswer<T> extends Answer<T> {
 }
 
 /** An answer that concerns the whole console, on every page. */
-export type Interruption = 'session-ended' | 'step-up-required';
+export type Interruption = 'session-ended' | 'step-up-required' | 'other-administrator';
 const listeners = new Set<(what: Interruption) => void>();
 /** @returns stops listening */
 export function onInterruption(listener: (what: Interruption) => void): () => void {
@@ -42,9 +42,29 @@ const interrupt = (what: Interruption) => {
 const csrfToken = (): string | undefined =>
   /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(document.cookie)?.[1]?.replace(/%[0-9a-f]{2}/gi, decodeURIComponent);
 
-/** Any GET of the admin API gives the browser a fresh token. */
-async function freshToken(): Promise<void> {
-  await (await fetch('/admin/session', { headers: { accept: 'application/json' } })).body?.cancel();
+const SESSION = '/admin/session';
+/** The administrator whose pages this tab shows; undefined: the session was not read yet. */
+let shownTo: string | undefined;
+/** The token with which the session was compared last. */
+let comparedWith: string | undefined;
+
+/** @throws ServerProblem if another administrator has signed in, in another tab: what is on this page is not theirs */
+function noteSession(session: unknown): void {
+  const { realm, type, id } = Object(session);
+  const now = `${realm} ${type} ${id}`;
+  shownTo ??= now;
+  comparedWith = shownTo === now ? csrfToken() : undefined;
+  if (shownTo === now) return;
+  interrupt('other-administrator');
+  throw new ServerProblem(409, 'Another administrator has signed in in this browser. Nothing was sent');
+}
+
+/** Reads whose session it is, which gives the browser a fresh token: the cookies belong to all tabs, a page to one administrator. */
+async function compareSession(): Promise<void> {
+  const answer = await fetch(SESSION, { cache: 'no-store', headers: { accept: 'application/json' } });
+  // without a session, the request that follows says so
+  if (answer.ok) noteSession(await answer.json());
+  else await answer.body?.cancel();
 }
 
 /**
@@ -52,7 +72,7 @@ async function freshToken(): Promise<void> {
  * follows is a page.
  */
 export async function openOwnAccount(): Promise<void> {
-  if (csrfToken() === undefined) await freshToken();
+  if (csrfToken() === undefined) await compareSession();
   const form = Object.assign(document.createElement('form'), { method: 'post', action: '/admin/account/form' });
   form.append(
     Object.assign(document.createElement('input'), { type: 'hidden', name: 'csrf', value: csrfToken() ?? '' }),
@@ -97,13 +117,13 @@ export async function call<R extends AnyRoute>(
   const target: Callable = route;
   const given: CallInput<z.ZodType, z.ZodType, z.ZodType> = input;
   try {
-    if (target.method !== 'GET' && csrfToken() === undefined) await freshToken();
+    if (target.method !== 'GET' && (csrfToken() === undefined || csrfToken() !== comparedWith)) await compareSession();
     let response = await send(target, given);
     if (response.status >= 400) {
       let problem = await problemOf(response);
       if (problem.is('csrf-mismatch')) {
-        // another tab has signed in anew: the cookie is of its session now
-        await freshToken();
+        // another tab has signed in anew, or has got a fresh token
+        await compareSession();
         response = await send(target, given);
         if (response.status >= 400) problem = await problemOf(response);
       }
@@ -115,9 +135,11 @@ export async function call<R extends AnyRoute>(
     }
     const empty = response.status === 204 || response.status === 304;
     const total = response.headers.get('x-total-count');
+    const body = empty ? undefined : await response.json();
+    if (target.path === SESSION && target.method === 'GET') noteSession(body);
     return {
       status: response.status,
-      body: empty ? undefined : await response.json(),
+      body,
       etag: response.headers.get('etag') ?? undefined,
       nextCursor: nextCursorOf(response.headers.get('link')),
       total: total === null ? undefined : Number(total),

@@ -9,8 +9,8 @@ import { useWrite } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { adminLogout } from '../generated/routes.ts';
 import { Icon } from '../ui/icons.tsx';
-import { SIGN_IN } from './addresses.ts';
 import { chooseDirection, chooseTheme, type Theme, useDirection, useTheme } from './appearance.ts';
+import { leaveEverywhere } from './leaving.ts';
 
 const themes: readonly [Theme, string][] = [
   ['system', 'As the system'],
@@ -68,10 +68,7 @@ export function AccountMenu() {
             </MenuItem>
           </MenuSection>
           <Separator />
-          <MenuItem
-            className="menu-item"
-            onAction={() => signOut.mutate({}, { onSettled: () => location.assign(SIGN_IN) })}
-          >
+          <MenuItem className="menu-item" onAction={() => signOut.mutate({}, { onSettled: leaveEverywhere })}>
             <Icon name="signOut" />
             Sign out
           </MenuItem>

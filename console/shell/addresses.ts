@@ -7,6 +7,10 @@ export const SIGN_IN = '/admin/login';
 /** A path may have a colon (RFC 3986 §3.3); natural keys have some: `EMAIL:smtp`. */
 const part = (text: string): string => encodeURIComponent(text).replaceAll('%3A', ':');
 
+const REALM = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Whether a realm may have this name. Any other text in its place of an address is some stranger's, and leads nowhere. */
+export const isRealmName = (text: string): boolean => REALM.test(text);
+
 export const realmsAddress = '/realms';
 export const realmAddress = (realm: string): string => `/realms/${part(realm)}`;
 /** @param parts below the realm: `inRealm('acme', 'clients', 'shop')` */

@@ -12,12 +12,16 @@ import { rememberPlace, SIGN_IN } from './addresses.ts';
 export function Interruptions() {
   const [what, setWhat] = useState<Interruption>();
   const client = useQueryClient();
-  useEffect(() => onInterruption((next) => setWhat((now) => now ?? next)), []);
+  useEffect(
+    () => onInterruption((next) => setWhat((now) => (next === 'other-administrator' ? next : (now ?? next)))),
+    [],
+  );
   const goOn = async () => {
     setWhat(undefined);
     await client.invalidateQueries();
   };
   if (what === 'step-up-required') return <StepUp onDone={() => void goOn()} />;
+  if (what === 'other-administrator') return <OtherAdministrator />;
   return (
     <Dialog
       title="Your session ended"
@@ -42,6 +46,25 @@ export function Interruptions() {
     </Dialog>
   );
 }
+
+/** Nothing of this page may be sent in the name of the other administrator, so there is no way back to it. */
+const OtherAdministrator = () => (
+  <Dialog
+    title="Another administrator signed in"
+    isOpen
+    alert
+    footer={
+      <Button variant="primary" onPress={() => location.reload()}>
+        Load this page anew
+      </Button>
+    }
+  >
+    <p>
+      The session of this browser is that of another administrator now. What is on this page was read and typed in the
+      session before; nothing of it is sent.
+    </p>
+  </Dialog>
+);
 
 /** Asks for a one-time code; the session goes on with it. */
 export function StepUp({ onDone }: { onDone: () => void }) {

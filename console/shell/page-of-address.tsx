@@ -6,6 +6,7 @@ import { allPages } from '../pages/all.ts';
 import type { ConsolePage, PageProps } from '../pages/page.ts';
 import { Page } from '../ui/page.tsx';
 import { Empty, Loading } from '../ui/state.tsx';
+import { isRealmName } from './addresses.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { visitedRealm } from './kept-realms.ts';
 
@@ -29,9 +30,11 @@ function Shown({ page, params }: { page: ConsolePage; params: Record<string, str
     Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value ?? '')]),
   );
   const { realm = '' } = named;
+  const isAddress = realm === '' || isRealmName(realm);
   useEffect(() => {
-    if (realm !== '') visitedRealm(realm);
-  }, [realm]);
+    if (realm !== '' && isAddress) visitedRealm(realm);
+  }, [realm, isAddress]);
+  if (!isAddress) return <NoSuchPage />;
   if (!maySee(may, page, realm)) return <NotPermitted page={page} realm={realm} />;
   const Component = componentOf(page);
   return (
