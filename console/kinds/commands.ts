@@ -5,19 +5,13 @@ import type { Commands } from '../ui/as-command.tsx';
 import type { KindEntry, Row } from './entry.ts';
 import { kindNow, type ObjectAddress, paramsOf } from './loaded.ts';
 import { nameOf } from './pages.tsx';
-
-/** As one word of a shell. */
-export const word = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+import { jsonText, jsonWord, word } from './shell-words.ts';
 
 /** A request with a token of the same administrator. */
 export function curlOf({ method, path }: Callable, params: Row, body?: unknown, query?: Row): string {
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}-H "Authorization: Bearer $(realmctl token)" \\`,
-    ...(body === undefined
-      ? []
-      : [`  -H 'content-type: application/json' -d ${single(JSON.stringify(body, null, 2))} \\`]),
+    ...(body === undefined ? [] : [`  -H 'content-type: application/json' -d ${jsonWord(body)} \\`]),
     `  ${word(location.origin + address(path, params, query))}`,
   ];
   return lines.join('\n');
@@ -27,7 +21,7 @@ export function curlOf({ method, path }: Callable, params: Row, body?: unknown, 
 export function requestCommands(route: Callable, params: Row, body?: unknown, query?: Row): Commands {
   const asked = `realmctl api ${route.method} ${word(address(route.path, params, query))}`;
   return {
-    realmctl: body === undefined ? asked : `${asked} -f - <<'END'\n${JSON.stringify(body, null, 2)}\nEND`,
+    realmctl: body === undefined ? asked : `${asked} -f - <<'END'\n${jsonText(body)}\nEND`,
     curl: curlOf(route, params, body, query),
   };
 }
@@ -149,7 +143,7 @@ export async function editCommands(
 
 /** `realmctl import` of a document on its standard input. */
 export const documentCommand = (realm: string, document: Row): string =>
-  `realmctl import ${word(realm)} -f - <<'END'\n${JSON.stringify(withoutSecrets(document), null, 2)}\nEND`;
+  `realmctl import ${word(realm)} -f - <<'END'\n${jsonText(withoutSecrets(document))}\nEND`;
 
 const isSecret = (name: string): boolean => /^(secret|password)$|secret$/i.test(name);
 /** A command is copied and sent around: a secret that was typed is left out of it. */

@@ -12,9 +12,10 @@ import { FieldSet, Select, TextField } from '../ui/fields.tsx';
 import { ProblemNote } from '../ui/state.tsx';
 import { ago } from '../ui/time.tsx';
 import { say } from '../ui/toast.tsx';
-import { curlOf, word } from './commands.ts';
+import { curlOf } from './commands.ts';
 import type { Holdable } from './managed.tsx';
 import { faultsOf } from './plan.ts';
+import { word } from './shell-words.ts';
 import { inSentence, labelOf } from './words.ts';
 
 const MINUTE_MS = 60_000;

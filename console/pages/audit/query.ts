@@ -1,6 +1,6 @@
 // The filters of the audit log: as the address has them, as the API and `realmctl` take them.
 import { DAY_MS, HOUR_MS } from '../../../server/contract/durations.ts';
-import { word } from '../../kinds/commands.ts';
+import { word } from '../../kinds/shell-words.ts';
 import type { Filters } from '../../ui/filters.ts';
 
 export interface EventsQuery {

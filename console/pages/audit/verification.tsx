@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import { call, type OutputOf, type ServerProblem } from '../../api/client.ts';
 import { verifyEvents } from '../../generated/routes.ts';
-import { word } from '../../kinds/commands.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -3,8 +3,9 @@
 import { type FormEvent, useId, useState } from 'react';
 import { useWrite } from '../../api/queries.ts';
 import { moveManagers } from '../../generated/routes.ts';
-import { curlOf, word } from '../../kinds/commands.ts';
+import { curlOf } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

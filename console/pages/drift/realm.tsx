@@ -1,7 +1,8 @@
 // The declarations of a realm: managers and drift, holds, the history of applied plans, comparison.
 import { useMay } from '../../api/session.ts';
 import { getAdoption, listHistory, listHolds, listManagers } from '../../generated/routes.ts';
-import { curlOf, word } from '../../kinds/commands.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { useFilters } from '../../ui/filters.ts';

@@ -2,7 +2,8 @@
 import { useState } from 'react';
 import { useWrite } from '../../api/queries.ts';
 import { releaseManager } from '../../generated/routes.ts';
-import { curlOf, word } from '../../kinds/commands.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Toggle } from '../../ui/choices.tsx';

@@ -5,7 +5,8 @@ import { ToggleButton } from 'react-aria-components/ToggleButton';
 import { type PagePreviewInput, previewedPages } from '../../../server/contract/page-preview.ts';
 import { call, type OutputOf, type ServerProblem } from '../../api/client.ts';
 import { previewPage } from '../../generated/routes.ts';
-import { curlOf, word } from '../../kinds/commands.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { jsonText, word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { useFilters } from '../../ui/filters.ts';
@@ -20,7 +21,7 @@ const labels: Readonly<Record<Page, string>> = { 'sign-in': 'Sign-in', consent: 
 
 /** `realmctl preview page` with the look on its standard input. */
 const previewCommand = (realm: string, page: Page, look: object): string =>
-  `realmctl preview page ${page} -r ${word(realm)} -f - > page.html <<'END'\n${JSON.stringify(look, null, 2)}\nEND`;
+  `realmctl preview page ${page} -r ${word(realm)} -f - > page.html <<'END'\n${jsonText(look)}\nEND`;
 
 type Unsaved = Pick<PagePreviewInput, 'branding' | 'texts'>;
 

@@ -6,6 +6,7 @@ import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
@@ -36,7 +37,7 @@ export default function Templates({ params: { realm } }: PageProps) {
         <>
           <AsCommand
             commands={() => ({
-              realmctl: `realmctl get message-templates --realm ${realm}`,
+              realmctl: `realmctl get message-templates --realm ${word(realm)}`,
               curl: curlOf(api.listMessageTemplates, { realm }),
             })}
           />

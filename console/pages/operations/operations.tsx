@@ -10,7 +10,8 @@ import {
   listMessages,
   listScimTargetObjects,
 } from '../../generated/routes.ts';
-import { curlOf, requestCommands, word } from '../../kinds/commands.ts';
+import { curlOf, requestCommands } from '../../kinds/commands.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { useFilters } from '../../ui/filters.ts';

@@ -8,14 +8,14 @@ import { curlOf, realmManifest } from '../../kinds/commands.ts';
 import { type Faults, useFaultFocus } from '../../kinds/fault-note.tsx';
 import { FormActions } from '../../kinds/form.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
-import { realmAddress } from '../../shell/addresses.ts';
+import { word } from '../../kinds/shell-words.ts';
+import { isRealmName, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
 
-const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const LABEL = 'must be a DNS label: a-z, 0-9 and - inside, at most 63 characters';
 
 export default function CreateRealm() {
@@ -29,9 +29,9 @@ export default function CreateRealm() {
   const body = { realm, ...(displayName !== '' && { displayName }) };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setFaults(NAME.test(realm) ? new Map() : new Map([['realm', LABEL]]));
+    setFaults(isRealmName(realm) ? new Map() : new Map([['realm', LABEL]]));
     create.reset();
-    if (!NAME.test(realm)) return;
+    if (!isRealmName(realm)) return;
     create.mutate(
       { body },
       {
@@ -57,7 +57,7 @@ export default function CreateRealm() {
       actions={
         <AsCommand
           commands={async () => ({
-            realmctl: `realmctl create realm ${realm || 'NAME'}`,
+            realmctl: `realmctl create realm ${word(realm || 'NAME')}`,
             curl: curlOf(createRealm, {}, body),
             manifest: await realmManifest(realm || 'name', displayName === '' ? {} : { settings: { displayName } }),
           })}

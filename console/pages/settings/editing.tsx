@@ -5,7 +5,7 @@ import { freshSettings, SettingsInput } from '../../../server/contract/settings.
 import { type ConsoleAnswer, call } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { getSettings, putSettings } from '../../generated/routes.ts';
-import { curlOf, documentCommand, realmManifest, word } from '../../kinds/commands.ts';
+import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
 import { asDeclared, commandOf } from '../../kinds/copied.ts';
 import { contractFaults } from '../../kinds/create.tsx';
 import { allDeclared, useDeclaredOnly } from '../../kinds/declared-only.tsx';
@@ -16,6 +16,7 @@ import { same } from '../../kinds/form.tsx';
 import { fieldsOf, type Holdable, type Managed, managedOf, useHolds, watchSeconds } from '../../kinds/managed.tsx';
 import { COPY_MODE, ManagedWays } from '../../kinds/managed-ways.tsx';
 import { clusterResource, WITH_MANAGERS } from '../../kinds/managers.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { say } from '../../ui/toast.tsx';

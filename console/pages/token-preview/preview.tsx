@@ -6,6 +6,7 @@ import { getClient, getUser, previewToken } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
+import { word } from '../../kinds/shell-words.ts';
 import { UserField } from '../../kinds/user-field.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
@@ -40,8 +41,6 @@ const queryOf = ({ user, scope, resource }: Asked) => ({
   ...(resource !== '' && { resource }),
 });
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 export default function TokenPreviewPage({ params }: PageProps) {
   const { realm, clientId, userId } = params;
   const asked = askedOf(params, useFilters());
@@ -55,10 +54,10 @@ export default function TokenPreviewPage({ params }: PageProps) {
   const commands = (): Commands => ({
     ...(clientName !== undefined && {
       realmctl: [
-        `realmctl preview token ${quoted(clientName)} -r ${realm}`,
-        ...(username === undefined ? [] : [`--user ${quoted(username)}`]),
-        ...(asked.scope === '' ? [] : [`--scope ${quoted(asked.scope)}`]),
-        ...(asked.resource === '' ? [] : [`--resource ${asked.resource.split(/ +/).map(quoted).join(' ')}`]),
+        `realmctl preview token ${word(clientName)} -r ${word(realm)}`,
+        ...(username === undefined ? [] : [`--user ${word(username)}`]),
+        ...(asked.scope === '' ? [] : [`--scope ${word(asked.scope)}`]),
+        ...(asked.resource === '' ? [] : [`--resource ${asked.resource.split(/ +/).map(word).join(' ')}`]),
       ].join(' '),
     }),
     curl: curlOf(previewToken, { realm, id: asked.client || '<id of the client>' }, undefined, input.query),

@@ -6,6 +6,7 @@ import { useMay } from '../../api/session.ts';
 import { listUsers } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { ColumnChoice } from '../../kinds/list.tsx';
+import { word } from '../../kinds/shell-words.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
@@ -37,11 +38,13 @@ const states = [
 
 function commandsOf(realm: string, filters: UserFilters): Commands {
   const { q, ...others } = queryOf(filters);
-  const text = `'${(q ?? '').replaceAll("'", "'\\''")}'`;
   return {
     // `realmctl` searches by text; the other filters are the API's
     ...(Object.keys(others).length === 0 && {
-      realmctl: q === undefined ? `realmctl get users --realm ${realm}` : `realmctl users search ${text} -r ${realm}`,
+      realmctl:
+        q === undefined
+          ? `realmctl get users --realm ${word(realm)}`
+          : `realmctl users search ${word(q)} -r ${word(realm)}`,
     }),
     curl: curlOf(listUsers, { realm }, undefined, queryOf(filters)),
   };

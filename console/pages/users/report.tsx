@@ -6,6 +6,7 @@ import { useMay } from '../../api/session.ts';
 import { getSignInReport } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
+import { word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -30,7 +31,6 @@ export default function Report({ realm, user }: UserTab) {
   const input = { params: { realm, userId: user.id }, query: clientId === '' ? {} : { clientId } };
   const report = useRead(getSignInReport, input, { keep: true });
   const found = report.data?.body;
-  const name = user.username.replaceAll("'", "'\\''");
   return (
     <div className="stack">
       <div className="list-tools">
@@ -54,7 +54,7 @@ export default function Report({ realm, user }: UserTab) {
         <div className="spread">
           <AsCommand
             commands={() => ({
-              realmctl: `realmctl why user '${name}' -r ${realm}${clientId === '' ? '' : ` --client '${clientId.replaceAll("'", "'\\''")}'`}`,
+              realmctl: `realmctl why user ${word(user.username)} -r ${word(realm)}${clientId === '' ? '' : ` --client ${word(clientId)}`}`,
               curl: curlOf(getSignInReport, input.params, undefined, input.query),
             })}
           />

@@ -11,6 +11,7 @@ import {
   listUserSessions,
 } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -82,7 +83,7 @@ function Live({ realm, user }: Of) {
           <AsCommand
             quiet
             commands={() => ({
-              realmctl: `realmctl sessions end --user '${user.username.replaceAll("'", "'\\''")}' -r ${realm}`,
+              realmctl: `realmctl sessions end --user ${word(user.username)} -r ${word(realm)}`,
               curl: curlOf(listUserSessions, params),
             })}
           />

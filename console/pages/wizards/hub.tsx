@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { useMay } from '../../api/session.ts';
 import { exportRealm } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -24,7 +25,7 @@ export default function SetUp({ params: { realm } }: PageProps) {
       actions={
         <AsCommand
           commands={() => ({
-            realmctl: `realmctl export ${realm} --no-users -o yaml`,
+            realmctl: `realmctl export ${word(realm)} --no-users -o yaml`,
             curl: curlOf(exportRealm, { realm }),
           })}
         />

@@ -1,5 +1,6 @@
 // Code for common frameworks, with the application's own settings in it. Secrets are read from the environment.
 import type { Row } from '../../kinds/entry.ts';
+import { word } from '../../kinds/shell-words.ts';
 
 export interface Sample {
   id: string;
@@ -29,9 +30,10 @@ export const inputOf = (row: Row, issuer: string): SampleInput => ({
   resource: listIn(row, 'allowedResources')[0],
 });
 
-const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 /** As a text of JavaScript, and of most others. */
 const quoted = (text: string): string => JSON.stringify(text);
+/** As a text of Kotlin and Dart, where a dollar sign begins an expression. */
+const undollared = (text: string): string => quoted(text).replaceAll('$', '\\$');
 const pathOf = (uri: string): string => URL.parse(uri)?.pathname ?? '/callback';
 /** Where a program on this machine listens to be found at the redirect URI. */
 const portOf = (uri: string): string => {
@@ -267,9 +269,9 @@ const native = ({ issuer, clientId, redirectUri }: SampleInput): Sample[] => [
     id: 'kotlin',
     label: 'Android (AppAuth)',
     install: 'implementation("net.openid:appauth:0.11.1")',
-    code: `AuthorizationServiceConfiguration.fetchFromIssuer(Uri.parse(${quoted(issuer)})) { configuration, _ ->
+    code: `AuthorizationServiceConfiguration.fetchFromIssuer(Uri.parse(${undollared(issuer)})) { configuration, _ ->
   val request = AuthorizationRequest.Builder(
-    configuration!!, ${quoted(clientId)}, ResponseTypeValues.CODE, Uri.parse(${quoted(redirectUri)}),
+    configuration!!, ${undollared(clientId)}, ResponseTypeValues.CODE, Uri.parse(${undollared(redirectUri)}),
   ).setScopes("openid", "profile", "offline_access").build()
   startActivityForResult(AuthorizationService(this).getAuthorizationRequestIntent(request), SIGN_IN)
 }`,
@@ -280,9 +282,9 @@ const native = ({ issuer, clientId, redirectUri }: SampleInput): Sample[] => [
     install: 'flutter pub add flutter_appauth',
     code: `final tokens = await const FlutterAppAuth().authorizeAndExchangeCode(
   AuthorizationTokenRequest(
-    ${quoted(clientId)},
-    ${quoted(redirectUri)},
-    issuer: ${quoted(issuer)},
+    ${undollared(clientId)},
+    ${undollared(redirectUri)},
+    issuer: ${undollared(issuer)},
     scopes: ['openid', 'profile', 'offline_access'],
   ),
 );`,

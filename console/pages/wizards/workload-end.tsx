@@ -5,6 +5,7 @@ import { useMay } from '../../api/session.ts';
 import { listEvents } from '../../generated/routes.ts';
 import type { Row } from '../../kinds/entry.ts';
 import { objectAddress } from '../../kinds/pages.tsx';
+import { word } from '../../kinds/shell-words.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -14,9 +15,6 @@ import { Time } from '../../ui/time.tsx';
 import { useAddresses } from './addresses.ts';
 import type { EndProps } from './create-wizard.tsx';
 import { Settings } from './settings-list.tsx';
-
-/** As one word of a shell. */
-const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const exchange = (token: string, endpoint: string): string =>
   `curl -sf ${word(endpoint)} --data-urlencode subject_token="$${token}" \\
