@@ -1,7 +1,7 @@
 // Owns: cells of exported files: a spreadsheet runs nothing of the names of users and applications.
 // Does not own: the export itself (audit.test.ts).
 import { expect, test } from 'vitest';
-import { csvOf } from '../../console/ui/download.ts';
+import { csvOf } from '../../console/ui/csv.ts';
 
 const lineOf = (...cells: unknown[]) => csvOf([], [cells]).split('\r\n').slice(1, -1).join('\r\n');
 
