@@ -84,13 +84,17 @@ export function useAsked<R extends AnyRoute>(
 
 export type Write<R extends AnyRoute> = UseMutationResult<ConsoleAnswer<OutputOf<R>>, ServerProblem, InputOf<R>>;
 
-/** A write; afterwards all that was read in its realm, or without one, is read anew where a page shows it. */
-export function useWrite<R extends AnyRoute>(route: R): Write<R> {
+/**
+ * A write; afterwards all that was read in its realm, or without one, is read anew where a page shows it. `onDone` is called even
+ * if the component is gone by then, as a dialog that was closed meanwhile.
+ */
+export function useWrite<R extends AnyRoute>(route: R, { onDone }: { onDone?: () => void } = {}): Write<R> {
   const client = useQueryClient();
   return useMutation<ConsoleAnswer<OutputOf<R>>, ServerProblem, InputOf<R>>({
     mutationFn: (input) => call(route, input),
     onSuccess: async (_, input) => {
       const realm = Object(Object(input).params).realm;
+      onDone?.();
       await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === null || of === realm });
     },
   });

@@ -26,6 +26,12 @@ export function requestCommands(route: Callable, params: Row, body?: unknown, qu
   };
 }
 
+/** Several requests, one after the other. */
+export const allCommands = (requests: readonly Commands[]): Commands => ({
+  realmctl: requests.map(({ realmctl }) => realmctl).join('\n'),
+  curl: requests.map(({ curl }) => curl).join('\n\n'),
+});
+
 const API_VERSION = 'realmkeeper.dev/v1alpha1';
 
 /** A Realm resource with the given section, as the realm's document has it. */

@@ -15,7 +15,7 @@ import { Pager } from '../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../ui/state.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { say } from '../ui/toast.tsx';
-import { requestCommands } from './commands.ts';
+import { allCommands, requestCommands } from './commands.ts';
 import { UserField } from './user-field.tsx';
 
 export interface MemberRow {
@@ -216,6 +216,9 @@ function Remove<T extends MemberRow>({
       action="Take out"
       busy={busy}
       problem={problem}
+      commands={() =>
+        allCommands(members.map(({ id: userId }) => requestCommands(routes.remove, { realm, id, userId })))
+      }
       onConfirm={() => void remove()}
       onClose={() => onClose(false)}
     >

@@ -1,12 +1,12 @@
 // The content of a page, or of its form before it is saved, for other tools: `realmctl`, curl, a manifest for Git.
 
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { Button } from './button.tsx';
 import { Code } from './code.tsx';
 import { Dialog } from './dialog.tsx';
 import { Help } from './help.tsx';
-import { Loading } from './state.tsx';
+import { Loading, ProblemNote } from './state.tsx';
 
 export interface Commands {
   realmctl?: string;
@@ -66,12 +66,15 @@ function CommandDialog({
   onClose: () => void;
 }) {
   const [chosen, setChosen] = useState<CommandKind | undefined>(start);
-  const made = useQuery({ queryKey: ['commands', commands], queryFn: async () => commands(), gcTime: 0 });
+  const dialog = useId();
+  const made = useQuery({ queryKey: ['commands', dialog], queryFn: async () => commands(), gcTime: 0 });
   const there = kinds.filter(({ id }) => made.data?.[id] !== undefined);
   const shown = there.find(({ id }) => id === chosen) ?? there[0];
   return (
     <Dialog title="The same elsewhere" isOpen onClose={onClose} size="wide">
-      {!made.data ? (
+      {made.error ? (
+        <ProblemNote problem={made.error} retry={() => void made.refetch()} />
+      ) : !made.data ? (
         <Loading />
       ) : (
         <>
@@ -81,7 +84,7 @@ function CommandDialog({
                 key={id}
                 type="button"
                 role="tab"
-                id={`command-tab-${id}`}
+                id={`${dialog}-${id}`}
                 aria-selected={id === shown?.id}
                 data-selected={id === shown?.id || undefined}
                 className="tab plain"
@@ -92,7 +95,7 @@ function CommandDialog({
             ))}
           </div>
           {shown && (
-            <div role="tabpanel" aria-labelledby={`command-tab-${shown.id}`} className="stack tight">
+            <div role="tabpanel" aria-labelledby={`${dialog}-${shown.id}`} className="stack tight">
               <p className="hint">
                 <Help text={shown.help} />
               </p>

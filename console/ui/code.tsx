@@ -1,8 +1,19 @@
 // Text to copy: a command, a manifest, a secret that is shown once.
 import { useState } from 'react';
 import { IconButton } from './button.tsx';
+import { say } from './toast.tsx';
 
 const COPIED_MS = 2000;
+
+/** A page without https has no clipboard, and the reader may have refused it. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
@@ -12,7 +23,8 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
       icon={copied ? 'check' : 'copy'}
       small
       onPress={() => {
-        void navigator.clipboard.writeText(text).then(() => {
+        void copyText(text).then((isCopied) => {
+          if (!isCopied) return say('The browser permits no copying here. Select the text, and copy it.', 'bad');
           setCopied(true);
           setTimeout(() => setCopied(false), COPIED_MS);
         });

@@ -1,8 +1,19 @@
 // A question before a change that can't be taken back, or that ends sessions.
 import type { ReactNode } from 'react';
+import { AsCommand, type Commands } from './as-command.tsx';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { ProblemNote } from './state.tsx';
+
+export interface Question {
+  title: string;
+  /** The words of the button. */
+  action: string;
+  isDisabled?: boolean;
+  danger?: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}
 
 export function Confirm({
   title,
@@ -11,22 +22,16 @@ export function Confirm({
   isDisabled = false,
   danger = true,
   problem,
+  commands,
   onConfirm,
   onClose,
-  more,
   children,
-}: {
-  title: string;
-  /** The words of the button. */
-  action: string;
+}: Question & {
   busy: boolean;
-  isDisabled?: boolean;
-  danger?: boolean;
   problem: unknown;
+  /** The change for other tools. */
+  commands: () => Commands | Promise<Commands>;
   onConfirm: () => void;
-  onClose: () => void;
-  more?: ReactNode;
-  children: ReactNode;
 }) {
   return (
     <Dialog
@@ -36,7 +41,7 @@ export function Confirm({
       onClose={onClose}
       footer={
         <>
-          {more}
+          <AsCommand quiet commands={commands} />
           <Button onPress={onClose}>Cancel</Button>
           <Button variant={danger ? 'danger primary' : 'primary'} isDisabled={busy || isDisabled} onPress={onConfirm}>
             {busy ? 'Asking the server…' : action}

@@ -1,12 +1,16 @@
 // Owns: each page says how realmctl and curl show the same, and, for configuration, how Git declares it.
-// Does not own: the commands of single changes (kinds.test.ts), realmctl itself (test/cli).
+// Does not own: the commands of changed fields (kinds.test.ts), realmctl itself (test/cli).
 // Implements: decisions "Console": programs can do all that the console does.
+import { execFileSync } from 'node:child_process';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealm } from '../../server/contract/realms.ts';
 import { putSettings } from '../../server/contract/settings.ts';
+import { getLockout, listUserSessions } from '../../server/contract/user-access.ts';
+import { createUser, listCredentials } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { type ConsolePage, openConsole } from '../support/console.ts';
+import { createPerson } from '../support/person.ts';
 import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -44,6 +48,7 @@ test('every page of the navigation has realmctl and curl', async () => {
   const links = await page.locator('.nav a').all();
   const addresses = await Promise.all(links.map((link) => link.getAttribute('href')));
   expect(addresses.length).toBeGreaterThan(25);
+  addresses.push('/admin/console/first-steps');
   const without: string[] = [];
   for (const address of addresses) {
     await page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
@@ -64,6 +69,56 @@ test('settings are a manifest of what differs from a new realm’s', async () =>
     expect(text).toContain('displayName: Acme');
     expect(text).not.toContain('accessTokenTtlSeconds');
   }
+  await console.close();
+});
+
+/** The arguments of realmctl in a command, as a shell reads them. */
+const argumentsOf = (command: string): string[] =>
+  execFileSync('sh', ['-c', `realmctl() { printf '%s\\n' "$@"; }; ${command}`], { encoding: 'utf8' })
+    .trimEnd()
+    .split('\n');
+
+test('each action on a user that asks first says its command, and the command does it', async () => {
+  const username = 'pat o’hara\'s "$(id)"';
+  const params = { realm };
+  await server.admin.call(putSettings, { params, body: { lockoutEnabled: true, maxLoginFailures: 2 } });
+  const password = 'a long password of theirs';
+  const { body: user } = await server.admin.call(createUser, { params, body: { username, password } });
+  const at = { realm, userId: user?.id ?? '' };
+  for (const tried of [password, 'wrong wrong', 'wrong wrong']) {
+    const person = createPerson(server.baseUrl);
+    await person.fill(await person.open(`/realms/${realm}/login`), { username, password: tried });
+  }
+  const console = await openConsole({ server, browser });
+  const { page, open } = console;
+  /** Opens the question, and runs what its dialog says for realmctl; nothing is pressed that would do it here. */
+  const runSaid = async (button: string, more: string[] = []) => {
+    await page.getByRole('button', { name: button }).first().click();
+    const question = page.getByRole('alertdialog').or(page.getByRole('dialog')).first();
+    await question.getByRole('button', { name: 'As command' }).click();
+    const same = page.getByRole('dialog', { name: 'The same elsewhere' });
+    const said = await same.locator('pre').innerText();
+    await same.getByRole('tab', { name: 'curl' }).click();
+    expect(await same.locator('pre').innerText()).toContain(server.baseUrl);
+    await page.keyboard.press('Escape');
+    await same.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    const ran = await realmctl(asOperator(server), [...argumentsOf(said), ...more]);
+    expect(ran, `${said}\n${ran.stderr}`).toMatchObject({ code: 0 });
+    return said;
+  };
+  await open(`/realms/${realm}/users/${at.userId}?tab=ways`);
+  expect((await server.admin.call(getLockout, { params: at })).body?.locked).toBe(true);
+  expect(await runSaid('Unlock')).toMatch(/^realmctl users unlock '/);
+  expect((await server.admin.call(getLockout, { params: at })).body?.locked).toBe(false);
+  await open(`/realms/${realm}/users/${at.userId}?tab=sessions`);
+  await runSaid('End the session in', ['--yes']);
+  expect((await server.admin.call(listUserSessions, { params: at })).body).toEqual([]);
+  expect(await runSaid('Reset password')).toMatch(/^realmctl users reset-password '/);
+  await open(`/realms/${realm}/users/${at.userId}?tab=ways`);
+  await runSaid('Remove Password');
+  expect((await server.admin.call(listCredentials, { params: at })).body).toEqual([]);
   await console.close();
 });
 

@@ -3,11 +3,9 @@ import { useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
 import { useWrite } from '../../api/queries.ts';
 import { activateAgent, reviewAgent, revokeAgent, suspendAgent } from '../../generated/routes.ts';
-import { requestCommands } from '../../kinds/commands.ts';
-import { AsCommand } from '../../ui/as-command.tsx';
+import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ProblemNote } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -30,7 +28,6 @@ export function AgentMoves({
   const activate = useWrite(activateAgent);
   const review = useWrite(reviewAgent);
   const suspend = useWrite(suspendAgent);
-  const revoke = useWrite(revokeAgent);
   const [asks, setAsks] = useState(false);
   const params = { realm, id };
   const refused = [activate, review, suspend].find(({ error }) => error !== null);
@@ -79,27 +76,16 @@ export function AgentMoves({
         </Dialog>
       )}
       {asks && (
-        <Confirm
+        <ConfirmWrite
           title={`Revoke ${name}?`}
           action="Revoke for good"
-          busy={revoke.isPending}
-          problem={revoke.error}
-          more={<AsCommand quiet commands={() => requestCommands(revokeAgent, params)} />}
+          route={revokeAgent}
+          input={{ params }}
+          done={`${name} is revoked.`}
           onClose={() => setAsks(false)}
-          onConfirm={() =>
-            revoke.mutate(
-              { params },
-              {
-                onSuccess: () => {
-                  setAsks(false);
-                  say(`${name} is revoked.`);
-                },
-              },
-            )
-          }
         >
           <p>Its client gets no tokens from now on. A revoked agent can’t be activated again.</p>
-        </Confirm>
+        </ConfirmWrite>
       )}
     </>
   );

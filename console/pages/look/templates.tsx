@@ -37,7 +37,7 @@ export default function Templates({ params: { realm } }: PageProps) {
         <>
           <AsCommand
             commands={() => ({
-              realmctl: `realmctl get message-templates --realm ${word(realm)}`,
+              realmctl: `realmctl get message-templates -r ${word(realm)}`,
               curl: curlOf(api.listMessageTemplates, { realm }),
             })}
           />

@@ -3,7 +3,7 @@ import type { OutputOf } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getAuditConfig, getMetricsSummary } from '../../generated/routes.ts';
-import { requestCommands } from '../../kinds/commands.ts';
+import { allCommands, requestCommands } from '../../kinds/commands.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { CopyButton } from '../../ui/code.tsx';
@@ -32,16 +32,12 @@ export default function Server() {
       crumbs={[{ label: 'Realms', to: '/realms' }]}
       actions={
         <AsCommand
-          commands={() => {
-            const asked = [
+          commands={() =>
+            allCommands([
               ...(mayCount ? [requestCommands(getMetricsSummary, {})] : []),
               ...(mayAudit ? [requestCommands(getAuditConfig, {})] : []),
-            ];
-            return {
-              realmctl: asked.map(({ realmctl }) => realmctl).join('\n'),
-              curl: asked.map(({ curl }) => curl).join('\n\n'),
-            };
-          }}
+            ])
+          }
         />
       }
     >

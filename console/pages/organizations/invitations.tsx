@@ -4,10 +4,10 @@ import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { listInvitations, resendInvitation, revokeInvitation } from '../../generated/routes.ts';
 import { requestCommands } from '../../kinds/commands.ts';
+import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
@@ -35,7 +35,6 @@ export function Invitations({
   const [link, setLink] = useState<{ email: string; link: string }>();
   const [revoked, setRevoked] = useState<Invitation>();
   const resend = useWrite(resendInvitation);
-  const revoke = useWrite(revokeInvitation);
   const rows = invitations.data?.body ?? [];
   const sendAgain = ({ id, email, mailedAt }: Invitation) =>
     resend.mutate(
@@ -132,26 +131,16 @@ export function Invitations({
       )}
       {link && <InvitationLink {...link} onClose={() => setLink(undefined)} />}
       {revoked && (
-        <Confirm
+        <ConfirmWrite
           title={`Revoke the invitation of ${revoked.email}?`}
           action="Revoke"
-          busy={revoke.isPending}
-          problem={revoke.error}
+          route={revokeInvitation}
+          input={{ params: { realm, id: revoked.id } }}
+          done="Revoked the invitation."
           onClose={() => setRevoked(undefined)}
-          onConfirm={() =>
-            revoke.mutate(
-              { params: { realm, id: revoked.id } },
-              {
-                onSuccess: () => {
-                  setRevoked(undefined);
-                  say('Revoked the invitation.');
-                },
-              },
-            )
-          }
         >
           <p>The link in the mail no longer works.</p>
-        </Confirm>
+        </ConfirmWrite>
       )}
     </div>
   );

@@ -6,11 +6,15 @@ import { useRead } from '../../api/queries.ts';
 import { useRealms } from '../../api/realms.ts';
 import { MASTER, useSession } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
+import { allCommands, curlOf, requestCommands } from '../../kinds/commands.ts';
+import { word } from '../../kinds/shell-words.ts';
 import { inRealm } from '../../shell/addresses.ts';
+import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/state.tsx';
 
 const TICKED = 'realmkeeper.first-steps';
 const listeners = new Set<() => void>();
@@ -32,13 +36,15 @@ interface Step {
   help: string;
   /** undefined: the server can't tell, so the administrator ticks it. */
   ready: boolean | undefined;
+  /** The requests whose answers tell it. */
+  asks?: Commands;
   link?: { words: string; to?: string; href?: string };
 }
 
 /** Those of every new installation. */
 const OWN_CLIENTS = new Set(['realmctl', 'operator']);
 
-function useSteps(): Step[] {
+function useSteps(): { steps: Step[]; failed: { error: unknown; refetch: () => unknown } | undefined } {
   const { type, id, realm: home } = useSession();
   const isUser = type === 'user';
   const credentials = useRead(api.listCredentials, { params: { realm: home, userId: id } }, { enabled: isUser });
@@ -61,8 +67,9 @@ function useSteps(): Step[] {
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   const address = master.data?.body?.issuer.startsWith(origin) === true && (protocol === 'https:' || isLocal);
   const account = { words: 'Account page', href: `/realms/${home}/account` };
+  const failed = [credentials, master, mail, realms, clients, users].find(({ error }) => error !== null);
   const inFirst = (...parts: string[]) => (first === undefined ? '/realms/new' : inRealm(first, ...parts));
-  return [
+  const steps: Step[] = [
     {
       id: 'password',
       title: 'Set a password of your own',
@@ -75,6 +82,7 @@ function useSteps(): Step[] {
       title: 'Set up a second factor',
       help: 'A passkey, or a code of an authenticator app: whoever has your password alone stays outside.',
       ready: hasSecond,
+      ...(isUser && { asks: requestCommands(api.listCredentials, { realm: home, userId: id }) }),
       link: account,
     },
     {
@@ -82,12 +90,17 @@ function useSteps(): Step[] {
       title: 'Check the base address',
       help: `Tokens and mails name ${master.data?.body?.issuer ?? 'it'}. Behind a proxy, set SVC_BASE_URL to the address that people use, with https.`,
       ready: address,
+      asks: { realmctl: `realmctl get realm ${MASTER} -o yaml`, curl: curlOf(api.getRealm, { realm: MASTER }) },
     },
     {
       id: 'mail',
       title: 'Set up mail',
       help: 'Without it nobody gets a link for a forgotten password.',
       ready: (mail.data?.body ?? []).some(({ channel, enabled }) => channel === 'EMAIL' && enabled),
+      asks: {
+        realmctl: `realmctl get messaging-providers -r ${MASTER}`,
+        curl: curlOf(api.listMessagingProviders, { realm: MASTER }),
+      },
       link: { words: 'Set up', to: inRealm(MASTER, 'set-up', 'messages') },
     },
     {
@@ -101,6 +114,7 @@ function useSteps(): Step[] {
       title: 'Create the first realm',
       help: 'The realm master is for administrators. Your users and applications get a realm of their own.',
       ready: first !== undefined,
+      asks: { realmctl: 'realmctl get realms', curl: curlOf(api.listRealms, {}) },
       link: { words: 'Create', to: '/realms/new' },
     },
     {
@@ -108,6 +122,9 @@ function useSteps(): Step[] {
       title: 'Add the first application',
       help: 'A client is an application that signs people in, or a service that gets tokens for itself.',
       ready: (clients.data?.body ?? []).some(({ clientId }) => !OWN_CLIENTS.has(clientId)),
+      ...(first !== undefined && {
+        asks: { realmctl: `realmctl get clients -r ${word(first)}`, curl: curlOf(api.listClients, { realm: first }) },
+      }),
       link: { words: 'Add', to: inFirst('set-up', 'application') },
     },
     {
@@ -115,13 +132,25 @@ function useSteps(): Step[] {
       title: 'Add the first user',
       help: 'Or let people register, or connect an identity provider or an LDAP directory.',
       ready: (users.data?.body ?? []).length > 0,
+      ...(first !== undefined && {
+        asks: { realmctl: `realmctl get users -r ${word(first)}`, curl: curlOf(api.listUsers, { realm: first }) },
+      }),
       link: { words: 'Users', to: inFirst('users') },
     },
   ];
+  return { steps, failed };
 }
 
+/** Each request below the name of its step. */
+const commandsOf = (steps: readonly Step[]): Commands =>
+  allCommands(
+    steps.flatMap(({ title, asks }) =>
+      asks ? [{ realmctl: `# ${title}\n${asks.realmctl}`, curl: `# ${title}\n${asks.curl}` }] : [],
+    ),
+  );
+
 export default function FirstSteps() {
-  const steps = useSteps();
+  const { steps, failed } = useSteps();
   const own = new Set(useSyncExternalStore(subscribe, ticked).split(','));
   const isReady = ({ id, ready }: Step) => ready ?? own.has(id);
   const count = steps.filter(isReady).length;
@@ -131,7 +160,9 @@ export default function FirstSteps() {
       lead="What a new installation needs before people sign in."
       narrow
       badges={<Badge {...(count === steps.length && { tone: 'good' as const })}>{`${count} of ${steps.length}`}</Badge>}
+      actions={<AsCommand commands={() => commandsOf(steps)} />}
     >
+      {failed && <ProblemNote problem={failed.error} retry={() => void failed.refetch()} />}
       <Panel plain>
         <ol className="steps">
           {steps.map((step) => {

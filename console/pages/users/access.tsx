@@ -6,12 +6,12 @@ import { keyOf, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { getUser, listUserRoles, putUser, removeUserRole } from '../../generated/routes.ts';
 import { requestCommands } from '../../kinds/commands.ts';
+import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -154,11 +154,6 @@ function Roles({ realm, user }: UserTab) {
   });
   const [gives, setGives] = useState(false);
   const [removed, setRemoved] = useState<HeldRole>();
-  const remove = useWrite(removeUserRole);
-  const close = () => {
-    remove.reset();
-    setRemoved(undefined);
-  };
   const isDirect = ({ from }: HeldRole): boolean => from.some(({ by }) => by === 'direct');
   return (
     <Panel
@@ -217,30 +212,20 @@ function Roles({ realm, user }: UserTab) {
       )}
       {gives && <GiveRole realm={realm} user={user} onClose={() => setGives(false)} />}
       {removed && (
-        <Confirm
+        <ConfirmWrite
           title={`Take the role ${removed.name} away?`}
           action="Take away"
-          busy={remove.isPending}
-          problem={remove.error}
-          onClose={close}
-          onConfirm={() =>
-            remove.mutate(
-              { params: { realm, userId: user.id, roleId: removed.id } },
-              {
-                onSuccess: () => {
-                  say('Took the role away.');
-                  close();
-                },
-              },
-            )
-          }
+          route={removeUserRole}
+          input={{ params: { realm, userId: user.id, roleId: removed.id } }}
+          done="Took the role away."
+          onClose={() => setRemoved(undefined)}
         >
           {removed.from.length > 1 ? (
             <p>The user no longer holds it directly, and keeps it by the other ways that the table shows.</p>
           ) : (
             <p>Tokens that were issued before keep the role until they expire.</p>
           )}
-        </Confirm>
+        </ConfirmWrite>
       )}
     </Panel>
   );

@@ -52,6 +52,7 @@ export function AdminRoles({ realm, user }: Pick<UserTab, 'realm' | 'user'>) {
         },
       },
     );
+  const without = (removed: Grant) => grants.filter((one) => !isSame(one, removed));
   const added = role === null ? undefined : { role, realm: over };
   const isThere = added !== undefined && grants.some((one) => isSame(one, added));
   return (
@@ -131,16 +132,12 @@ export function AdminRoles({ realm, user }: Pick<UserTab, 'realm' | 'user'>) {
           action="Take away"
           busy={put.isPending}
           problem={put.error}
+          commands={() => requestCommands(putUserAdminRoles, params, { grants: without(removed) })}
           onClose={() => {
             put.reset();
             setRemoved(undefined);
           }}
-          onConfirm={() =>
-            save(
-              grants.filter((one) => !isSame(one, removed)),
-              'Took the admin role away.',
-            )
-          }
+          onConfirm={() => save(without(removed), 'Took the admin role away.')}
         >
           <p>
             <bdi>{user.username}</bdi> can no longer do what the role permits

@@ -1,19 +1,18 @@
 // The consents of a user, by application.
 import { useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
-import { useRead, useWrite } from '../../api/queries.ts';
+import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { listUserConsents, revokeUserConsent } from '../../generated/routes.ts';
 import { requestCommands } from '../../kinds/commands.ts';
+import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Chips } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
 import type { UserTab } from './user.tsx';
 
 type Consent = OutputOf<typeof listUserConsents>[number];
@@ -89,28 +88,17 @@ function Revoke({
   consent: Consent;
   onClose: () => void;
 }) {
-  const revoke = useWrite(revokeUserConsent);
   const name = clientName ?? clientId;
   return (
-    <Confirm
+    <ConfirmWrite
       title={`Take back the consent for ${name}?`}
       action="Take back"
-      busy={revoke.isPending}
-      problem={revoke.error}
+      route={revokeUserConsent}
+      input={{ params: { realm, userId, clientId } }}
+      done={`Took back the consent for ${name}.`}
       onClose={onClose}
-      onConfirm={() =>
-        revoke.mutate(
-          { params: { realm, userId, clientId } },
-          {
-            onSuccess: () => {
-              onClose();
-              say(`Took back the consent for ${name}.`);
-            },
-          },
-        )
-      }
     >
       <p>The tokens that the application has for the user end, and the next sign-in asks the user again.</p>
-    </Confirm>
+    </ConfirmWrite>
   );
 }

@@ -41,10 +41,7 @@ function commandsOf(realm: string, filters: UserFilters): Commands {
   return {
     // `realmctl` searches by text; the other filters are the API's
     ...(Object.keys(others).length === 0 && {
-      realmctl:
-        q === undefined
-          ? `realmctl get users --realm ${word(realm)}`
-          : `realmctl users search ${word(q)} -r ${word(realm)}`,
+      realmctl: `realmctl ${q === undefined ? 'get users' : `users search ${word(q)}`} -r ${word(realm)}`,
     }),
     curl: curlOf(listUsers, { realm }, undefined, queryOf(filters)),
   };

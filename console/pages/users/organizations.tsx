@@ -5,12 +5,12 @@ import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { addMember, listUserOrganizations, removeMember } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
+import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
@@ -153,27 +153,16 @@ function Leave({
   organization: Membership;
   onClose: () => void;
 }) {
-  const remove = useWrite(removeMember);
   return (
-    <Confirm
+    <ConfirmWrite
       title={`Take ${user.username} out of ${name}?`}
       action="Take out"
-      busy={remove.isPending}
-      problem={remove.error}
+      route={removeMember}
+      input={{ params: { realm, id, userId: user.id } }}
+      done={`Took the user out of ${name}.`}
       onClose={onClose}
-      onConfirm={() =>
-        remove.mutate(
-          { params: { realm, id, userId: user.id } },
-          {
-            onSuccess: () => {
-              onClose();
-              say(`Took the user out of ${name}.`);
-            },
-          },
-        )
-      }
     >
       <p>The user stays in the realm, and tokens name the organization no longer.</p>
-    </Confirm>
+    </ConfirmWrite>
   );
 }

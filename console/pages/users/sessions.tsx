@@ -1,7 +1,7 @@
 // A user's live sessions, and what applications may do while the user is signed out.
 import { useState } from 'react';
 import type { OutputOf } from '../../api/client.ts';
-import { useRead, useWrite } from '../../api/queries.ts';
+import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import {
   endOfflineSession,
@@ -11,18 +11,17 @@ import {
   listUserSessions,
 } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
+import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
 import { word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
 import type { UserTab } from './user.tsx';
 
 const PAGE_ROWS = 50;
@@ -83,7 +82,7 @@ function Live({ realm, user }: Of) {
           <AsCommand
             quiet
             commands={() => ({
-              realmctl: `realmctl sessions end --user ${word(user.username)} -r ${word(realm)}`,
+              realmctl: `realmctl sessions list --user ${word(user.username)} -r ${word(realm)}`,
               curl: curlOf(listUserSessions, params),
             })}
           />
@@ -163,56 +162,36 @@ function Live({ realm, user }: Of) {
 }
 
 function EndAll({ realm, user, onClose }: Of & { onClose: () => void }) {
-  const end = useWrite(endUserSessions);
   return (
-    <Confirm
+    <ConfirmWrite
       title={`End all sessions of ${user.username}?`}
       action="End all"
-      busy={end.isPending}
-      problem={end.error}
+      route={endUserSessions}
+      input={{ params: { realm, userId: user.id } }}
+      realmctl={`realmctl sessions end --user ${word(user.username)} -r ${word(realm)}`}
+      done="Ended all sessions of the user."
       onClose={onClose}
-      onConfirm={() =>
-        end.mutate(
-          { params: { realm, userId: user.id } },
-          {
-            onSuccess: () => {
-              say('Ended all sessions of the user.');
-              onClose();
-            },
-          },
-        )
-      }
     >
       <p>All tokens end too, those for offline access included. The user can sign in again.</p>
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 
 function EndOne({ realm, session, onClose }: { realm: string; session: Session; onClose: () => void }) {
-  const end = useWrite(endSession);
   return (
-    <Confirm
+    <ConfirmWrite
       title="End this session?"
       action="End the session"
-      busy={end.isPending}
-      problem={end.error}
+      route={endSession}
+      input={{ params: { realm, id: session.id } }}
+      realmctl={`realmctl sessions end ${word(session.id)} -r ${word(realm)}`}
+      done="Ended the session."
       onClose={onClose}
-      onConfirm={() =>
-        end.mutate(
-          { params: { realm, id: session.id } },
-          {
-            onSuccess: () => {
-              say('Ended the session.');
-              onClose();
-            },
-          },
-        )
-      }
     >
       <p>
         The session in {browserWords(session.userAgent)} ends, with its tokens. Applications that can be told are told.
       </p>
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 
@@ -221,13 +200,8 @@ function WhileSignedOut({ realm, user }: Of) {
   const mayWrite = may(realm, 'sessions:write');
   const params = { realm, userId: user.id };
   const offline = useRead(listOfflineSessions, { params, query: { limit: PAGE_ROWS } });
-  const end = useWrite(endOfflineSession);
   const [ended, setEnded] = useState<Offline>();
   const rows = offline.data?.body ?? [];
-  const close = () => {
-    end.reset();
-    setEnded(undefined);
-  };
   return (
     <Panel title="Offline access" lead="Applications that may act for the user while the user is signed out." plain>
       {offline.error && <ProblemNote problem={offline.error} retry={() => void offline.refetch()} />}
@@ -271,26 +245,16 @@ function WhileSignedOut({ realm, user }: Of) {
         <p className="hint pad">Only the newest {PAGE_ROWS} are shown. End some to see older ones.</p>
       )}
       {ended && (
-        <Confirm
+        <ConfirmWrite
           title={`End the offline access of ${ended.clientName ?? ended.clientId}?`}
           action="End it"
-          busy={end.isPending}
-          problem={end.error}
-          onClose={close}
-          onConfirm={() =>
-            end.mutate(
-              { params: { ...params, id: ended.id } },
-              {
-                onSuccess: () => {
-                  say('Ended the offline access.');
-                  close();
-                },
-              },
-            )
-          }
+          route={endOfflineSession}
+          input={{ params: { ...params, id: ended.id } }}
+          done="Ended the offline access."
+          onClose={() => setEnded(undefined)}
         >
           <p>Its refresh and access tokens end. The application has to send the user through a sign-in again.</p>
-        </Confirm>
+        </ConfirmWrite>
       )}
     </Panel>
   );

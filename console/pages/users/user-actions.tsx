@@ -4,17 +4,11 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { AnyRoute, InputOf, ServerProblem } from '../../api/client.ts';
 import { call } from '../../api/client.ts';
-import { useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import {
-  deleteLockout,
-  deleteUser,
-  eraseUser,
-  getUser,
-  listUsers,
-  mailPasswordReset,
-  putUser,
-} from '../../generated/routes.ts';
+import { deleteLockout, deleteUser, eraseUser, listUsers, mailPasswordReset, putUser } from '../../generated/routes.ts';
+import { requestCommands } from '../../kinds/commands.ts';
+import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
+import { word } from '../../kinds/shell-words.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -111,113 +105,80 @@ function useRemoval<R extends AnyRoute>(route: R, realm: string, done: string) {
 const onlyIf = (etag: string | undefined) => (etag === undefined ? {} : { headers: { 'if-match': etag } });
 
 function Enabling({ realm, user, etag, onClose }: Asking) {
-  const client = useQueryClient();
-  const put = useWrite(putUser);
   const enabled = !user.enabled;
   return (
-    <Confirm
+    <ConfirmWrite
       title={`${enabled ? 'Enable' : 'Disable'} ${user.username}?`}
       action={enabled ? 'Enable' : 'Disable'}
       danger={!enabled}
-      busy={put.isPending}
-      problem={put.error}
+      route={putUser}
+      input={{ params: { realm, userId: user.id }, body: { enabled }, ...onlyIf(etag) }}
+      done={enabled ? 'Enabled the user.' : 'Disabled the user and ended all sessions.'}
       onClose={onClose}
-      onConfirm={() =>
-        put.mutate(
-          { params: { realm, userId: user.id }, body: { enabled }, ...onlyIf(etag) },
-          {
-            onSuccess: () => {
-              say(enabled ? 'Enabled the user.' : 'Disabled the user and ended all sessions.');
-              onClose();
-            },
-            // the next try is of the user as it is now
-            onError: (problem) => {
-              if (problem.is('precondition-failed'))
-                void client.invalidateQueries({ queryKey: [realm, 'GET', getUser.path] });
-            },
-          },
-        )
-      }
     >
       <p>
         {enabled
           ? 'The user can sign in again.'
           : 'All sessions and tokens end now, and the user can’t sign in until an administrator enables them. The data of the user stays.'}
       </p>
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 
 export function Unlock({ realm, user, onClose }: Pick<Asking, 'realm' | 'user' | 'onClose'>) {
-  const unlock = useWrite(deleteLockout);
   return (
-    <Confirm
+    <ConfirmWrite
       title={`Unlock ${user.username}?`}
       action="Unlock"
       danger={false}
-      busy={unlock.isPending}
-      problem={unlock.error}
+      route={deleteLockout}
+      input={{ params: { realm, userId: user.id } }}
+      realmctl={`realmctl users unlock ${word(user.username)} -r ${word(realm)}`}
+      done="Unlocked the user."
       onClose={onClose}
-      onConfirm={() =>
-        unlock.mutate(
-          { params: { realm, userId: user.id } },
-          {
-            onSuccess: () => {
-              say('Unlocked the user.');
-              onClose();
-            },
-          },
-        )
-      }
     >
       <p>
         The server forgets the failed sign-ins. The sign-in report shows where they came from; if they were not the
         user’s, reset the password too.
       </p>
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 
 function ResetMail({ realm, user, onClose }: Pick<Asking, 'realm' | 'user' | 'onClose'>) {
-  const mail = useWrite(mailPasswordReset);
   return (
-    <Confirm
+    <ConfirmWrite
       title={`Mail ${user.username} a link for a new password?`}
       action="Send the mail"
       danger={false}
-      busy={mail.isPending}
-      problem={mail.error}
+      route={mailPasswordReset}
+      input={{ params: { realm, userId: user.id } }}
+      done="The mail is on its way."
       onClose={onClose}
-      onConfirm={() =>
-        mail.mutate(
-          { params: { realm, userId: user.id } },
-          {
-            onSuccess: () => {
-              say('The mail is on its way.');
-              onClose();
-            },
-          },
-        )
-      }
     >
       <p>
         The link goes to the verified address of the user, and works once, for twenty minutes. The present password
         stays until the user chooses another.
       </p>
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 
 function Delete({ realm, user, etag, onClose }: Asking) {
   const remove = useRemoval(deleteUser, realm, 'Deleted the user.');
+  const params = { realm, userId: user.id };
   return (
     <Confirm
       title={`Delete ${user.username}?`}
       action="Delete"
       busy={remove.isPending}
       problem={remove.error}
+      commands={() => ({
+        ...requestCommands(deleteUser, params),
+        realmctl: `realmctl delete user ${word(user.username)} -r ${word(realm)}`,
+      })}
       onClose={onClose}
-      onConfirm={() => remove.mutate({ params: { realm, userId: user.id }, ...onlyIf(etag) })}
+      onConfirm={() => remove.mutate({ params, ...onlyIf(etag) })}
     >
       <p>
         The user, all sessions and all credentials are deleted. This can’t be undone. The audit log keeps the user’s
@@ -229,6 +190,7 @@ function Delete({ realm, user, etag, onClose }: Asking) {
 
 export function Erase({ realm, user, etag, onClose }: Omit<Asking, 'isLocked'>) {
   const erase = useRemoval(eraseUser, realm, 'Erased the user.');
+  const params = { realm, userId: user.id };
   const [typed, setTyped] = useState('');
   return (
     <Confirm
@@ -237,8 +199,9 @@ export function Erase({ realm, user, etag, onClose }: Omit<Asking, 'isLocked'>) 
       busy={erase.isPending}
       isDisabled={typed !== user.username}
       problem={erase.error}
+      commands={() => requestCommands(eraseUser, params)}
       onClose={onClose}
-      onConfirm={() => erase.mutate({ params: { realm, userId: user.id }, ...onlyIf(etag) })}
+      onConfirm={() => erase.mutate({ params, ...onlyIf(etag) })}
     >
       <p>
         The user and all that belongs to them are deleted, and a pseudonym takes the user’s place in every row of the

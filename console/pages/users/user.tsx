@@ -94,7 +94,7 @@ export default function UserPage({ params: { realm, userId = '' } }: PageProps) 
           <>
             <AsCommand
               commands={() => ({
-                realmctl: `realmctl get users ${word(user.username)} --realm ${word(realm)} -o yaml`,
+                realmctl: `realmctl get users ${word(user.username)} -r ${word(realm)} -o yaml`,
                 curl: curlOf(getUser, params),
               })}
             />

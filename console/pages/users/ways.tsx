@@ -11,9 +11,11 @@ import {
   listIdentityLinks,
   putRequiredActions,
 } from '../../generated/routes.ts';
+import { requestCommands } from '../../kinds/commands.ts';
+import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
+import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -138,31 +140,20 @@ function Credentials({ realm, user }: Of) {
 }
 
 function Remove({ realm, user, credential, onClose }: Of & { credential: Credential; onClose: () => void }) {
-  const remove = useWrite(deleteCredential);
   const { id, type, label } = credential;
   return (
-    <Confirm
+    <ConfirmWrite
       title={`Remove ${label === null ? `this ${credentialWords(type).toLowerCase()}` : label}?`}
       action="Remove"
-      busy={remove.isPending}
-      problem={remove.error}
+      route={deleteCredential}
+      input={{ params: { realm, userId: user.id, type, id } }}
+      done="Removed it and ended all sessions."
       onClose={onClose}
-      onConfirm={() =>
-        remove.mutate(
-          { params: { realm, userId: user.id, type, id } },
-          {
-            onSuccess: () => {
-              say('Removed it and ended all sessions.');
-              onClose();
-            },
-          },
-        )
-      }
     >
       <p>
         <bdi>{user.username}</bdi> can’t sign in with it any more. All sessions and tokens of the user end.
       </p>
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 
@@ -171,13 +162,8 @@ function Identities({ realm, user }: Of) {
   const mayWrite = may(realm, 'users:write');
   const links = useRead(listIdentityLinks, { params: { realm, userId: user.id } });
   const [removed, setRemoved] = useState<{ id: string; displayName: string }>();
-  const remove = useWrite(deleteIdentityLink);
   const rows = links.data?.body ?? [];
   type Link = (typeof rows)[number];
-  const close = () => {
-    remove.reset();
-    setRemoved(undefined);
-  };
   return (
     <Panel title="Accounts at identity providers" plain>
       {links.error && <ProblemNote problem={links.error} retry={() => void links.refetch()} />}
@@ -213,26 +199,16 @@ function Identities({ realm, user }: Of) {
         />
       )}
       {removed && (
-        <Confirm
+        <ConfirmWrite
           title={`Disconnect ${user.username} from ${removed.displayName}?`}
           action="Disconnect"
-          busy={remove.isPending}
-          problem={remove.error}
-          onClose={close}
-          onConfirm={() =>
-            remove.mutate(
-              { params: { realm, userId: user.id, id: removed.id } },
-              {
-                onSuccess: () => {
-                  say('Disconnected the account and ended all sessions.');
-                  close();
-                },
-              },
-            )
-          }
+          route={deleteIdentityLink}
+          input={{ params: { realm, userId: user.id, id: removed.id } }}
+          done="Disconnected the account and ended all sessions."
+          onClose={() => setRemoved(undefined)}
         >
           <p>The user can’t sign in by this account any more, and can connect it again. All sessions and tokens end.</p>
-        </Confirm>
+        </ConfirmWrite>
       )}
     </Panel>
   );
@@ -249,7 +225,19 @@ function Actions({ realm, user }: Of) {
   const value = edited ?? now;
   const isChanged = edited !== undefined && [...edited].sort().join() !== [...now].sort().join();
   return (
-    <Panel title="Required actions" lead="The user does these before the next sign-in ends.">
+    <Panel
+      title="Required actions"
+      lead="The user does these before the next sign-in ends."
+      actions={
+        mayWrite && (
+          <AsCommand
+            quiet
+            small
+            commands={() => requestCommands(putRequiredActions, params, { requiredActions: value })}
+          />
+        )
+      }
+    >
       {read.error && <ProblemNote problem={read.error} retry={() => void read.refetch()} />}
       {!read.data && !read.error && <Loading lines={3} />}
       {read.data && (

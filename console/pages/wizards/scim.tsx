@@ -94,7 +94,7 @@ export default function SetUpScim({ params: { realm } }: PageProps) {
       actions={
         <AsCommand
           commands={() => ({
-            realmctl: `realmctl get scim-tokens --realm ${word(realm)}`,
+            realmctl: `realmctl get scim-tokens -r ${word(realm)}`,
             curl: curlOf(api.listScimTokens, { realm }),
           })}
         />
