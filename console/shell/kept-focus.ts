@@ -1,5 +1,6 @@
 // The focus stays on the page. The element with the focus may be removed, or be disabled while the server is asked. Then the row
-// or the dialog around it gets the focus, or else the page's heading. A disabled control gets it back once it can be used.
+// or the dialog around it gets the focus, or else the page's heading. A disabled control gets it back once it can be used, unless
+// the reader has gone on by then.
 const AROUND = '[role=row][tabindex], [role=dialog], [role=alertdialog]';
 
 interface Focused {
@@ -41,8 +42,15 @@ function look(): void {
     focus(control);
     return;
   }
-  if (activeElement !== body || !last || isUsable(last.element)) return;
+  // the reader has gone on from there
+  if (lent && activeElement !== lent.to && activeElement !== body) lent = undefined;
+  if (activeElement !== body || !last) return;
   const { element } = last;
+  if (isUsable(element)) {
+    // it was disabled for a moment only; nothing else has the focus
+    focus(element);
+    return;
+  }
   const to = last.around.find(isUsable) ?? document.querySelector('main h1');
   if (to === null) return;
   focus(to);

@@ -229,3 +229,31 @@ test('pages fit a phone, text of twice its size, and a layout from right to left
   expect(complaints()).toEqual([]);
   await close();
 });
+
+test('a control that was disabled has the focus again, unless the reader has gone on', async () => {
+  const { page, open, heading, close } = await openConsole({ server, browser });
+  await open('/realms/new');
+  await heading('Create a realm');
+  const create = page.getByRole('button', { name: 'Create the realm' });
+  const name = page.getByLabel('Name', { exact: true });
+  const disableFor = (ms: number) =>
+    create.evaluate((button, after) => {
+      Reflect.get(button, 'focus').call(button);
+      Reflect.set(button, 'disabled', true);
+      setTimeout(() => Reflect.set(button, 'disabled', false), after);
+    }, ms);
+  const isFocused = (element: typeof create) =>
+    element.evaluate((it) => Reflect.get(globalThis, 'document').activeElement === it);
+  // sooner and later than the console looks for a lost focus
+  for (const ms of [0, 25, 300]) {
+    await disableFor(ms);
+    await expect.poll(() => create.isEnabled()).toBe(true);
+    await expect.poll(() => isFocused(create), { message: `after ${ms} ms` }).toBe(true);
+  }
+  await disableFor(300);
+  await name.focus();
+  await expect.poll(() => create.isEnabled()).toBe(true);
+  await page.waitForTimeout(100);
+  expect(await isFocused(name)).toBe(true);
+  await close();
+});
