@@ -4,25 +4,22 @@ import { useLocation } from 'wouter';
 import { type ConsoleAnswer, call } from '../api/client.ts';
 import type { PageProps } from '../pages/page.ts';
 import { realmAddress } from '../shell/addresses.ts';
-import { useFilters } from '../ui/filters.ts';
 import { Page } from '../ui/page.tsx';
 import { Loading, Note, ProblemNote } from '../ui/state.tsx';
 import { say } from '../ui/toast.tsx';
 import { titleOf } from './all.ts';
 import { applicable, withoutOthers } from './applicable.ts';
-import { editCommands, objectCommands } from './commands.ts';
-import { asDeclared, copyOfObject } from './copied.ts';
+import { editCommands } from './commands.ts';
 import { contractFaults, ordered } from './create.tsx';
-import { allDeclared, useLock } from './declared-only.tsx';
 import { EditingActions, EditingDialogs, EditingFaults, useEditing } from './editing.tsx';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { formFields, grouped } from './fields.ts';
 import { FormFields } from './form.tsx';
 import { paramsOf, readObject, useKind, useObject } from './loaded.ts';
-import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
-import { COPY_MODE, HeldNote, ManagedWays } from './managed-ways.tsx';
+import { ManagedBadge, managedOf } from './managed.tsx';
+import { useManagedObject } from './managed-object.tsx';
 import { CLIENTS, listAddress, nameOf, objectAddress } from './pages.tsx';
-import { declaredFields, documentOf, nameIn, secretsOf } from './plan.ts';
+import { documentOf, nameIn, secretsOf } from './plan.ts';
 
 export function EditPage({ entry, params }: PageProps & { entry: KindEntry }) {
   const { realm, key = '', clientId: of } = params;
@@ -112,23 +109,8 @@ function EditForm({ entry, kind, address, read, isGone, owner }: EditProps) {
     const now = withoutOthers(kind.applies, before, { ...edits, [name]: value });
     for (const [field, of] of Object.entries(now)) if (of !== edits[field]) editing.edit(field, of);
   };
-  const filters = useFilters();
-  const thing = holdableOf(entry, before, owner);
-  const lock = useLock(realm, entry.section, thing);
-  const declared = managedOf(before);
-  const managed = lock.isDeclaredOnly
-    ? allDeclared(
-        declared,
-        editing.fields.map(({ name }) => name),
-      )
-    : declared;
-  const isCopy = isGone || (managed !== undefined && filters.get(COPY_MODE.name) === COPY_MODE.value);
-  const hold = useHolds(realm, managed !== undefined, !isGone)(thing);
+  const managed = useManagedObject({ entry, kind, address, owner, editing, isGone });
   const document = documentOf(entry, kind, { ...keysOf(before), ...changes }, owner);
-  const copy = (stored: Row, changed: Row) => {
-    const manager = (managedOf(stored) ?? managed)?.get('') ?? '';
-    return copyOfObject(entry, kind, { realm, manager, owner }, stored, changed);
-  };
   return (
     <form className="form" onSubmit={editing.submit} noValidate>
       <EditingFaults editing={editing} />
@@ -141,29 +123,7 @@ function EditForm({ entry, kind, address, read, isGone, owner }: EditProps) {
           </span>
         </Note>
       )}
-      {hold && !managed && <HeldNote hold={hold} realm={realm} isManaged={false} />}
-      {managed && !isGone && (
-        <ManagedWays
-          realm={realm}
-          managed={managed}
-          things={[thing]}
-          write={entry.write}
-          hold={hold}
-          isCopy={isCopy}
-          {...(lock.isDeclaredOnly && { declaredOnly: entry.many })}
-          onMode={(on) => {
-            // edits go along to where they are declared; they do not come back from there
-            if (!on) editing.discard();
-            filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
-          }}
-          commands={async () => {
-            const whole = documentOf(entry, kind, declaredFields(entry, kind, before), owner);
-            const commands = await objectCommands(entry, address, before, whole);
-            const manifest = await asDeclared(managed.get('') ?? '', commands.manifest);
-            return { ...commands, ...(manifest !== undefined && { manifest }) };
-          }}
-        />
-      )}
+      {managed.ways}
       <FormFields
         key={editing.round}
         realm={realm}
@@ -172,19 +132,24 @@ function EditForm({ entry, kind, address, read, isGone, owner }: EditProps) {
         edits={edits}
         onEdit={edit}
         faults={editing.faults}
-        managed={managed}
-        isOpen={() => isCopy || hold !== undefined}
+        managed={managed.managed}
+        isOpen={managed.isOpen}
       />
-      <EditingActions editing={editing} one="field" cancel={objectAddress(realm, entry, before, of)} isCopy={isCopy} />
+      <EditingActions
+        editing={editing}
+        one="field"
+        cancel={objectAddress(realm, entry, before, of)}
+        isCopy={managed.isCopy}
+      />
       <EditingDialogs
         editing={editing}
         title={`Save ${nameOf(entry, before)}`}
         name={nameIn(entry, before)}
         document={document}
         commands={() => editCommands(entry, address, bodyOf(changes, before), document)}
-        copy={copy}
-        isCopy={isCopy}
-        isOpen={() => hold !== undefined}
+        copy={managed.copy}
+        isCopy={managed.isCopy}
+        isOpen={managed.isHeld}
       />
     </form>
   );

@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient, getClient, listClients } from '../../server/contract/clients.ts';
 import { endHold, listHolds, placeHold } from '../../server/contract/holds.ts';
+import { getMessageTemplate } from '../../server/contract/message-templates.ts';
 import { createRealm, deleteRealm } from '../../server/contract/realms.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { launchBrowser } from '../support/chromium.ts';
@@ -302,5 +303,59 @@ test('branding that is declared is read-only in "Look and texts" too, with the s
   await page.getByLabel('Primary colour: as hex').fill('#123456');
   await page.getByRole('button', { name: 'Show the declaration' }).click();
   await page.getByRole('dialog').getByText('#123456').first().waitFor();
+  await close();
+});
+
+test('texts and messages that are declared are read-only in "Look and texts" too, with the same ways on', async () => {
+  const key = { templateKey: 'otp-email', channel: 'EMAIL', locale: 'en' } as const;
+  await server.admin.call(importRealm, {
+    params,
+    query: { manager },
+    body: {
+      ...declared,
+      messageTexts: [{ locale: 'en', texts: { 'password.title': 'Hello of Git' } }],
+      messageTemplates: [{ ...key, subject: 'Of Git', body: 'Your code: {{code}}' }],
+    },
+  });
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/look/texts?locale=en`);
+  await heading('Look and texts');
+  await page.getByText('Declared by Realm identity/acme: one field.').waitFor();
+  const text = page.getByLabel('Text of password.title', { exact: true });
+  expect(await text.isDisabled()).toBe(true);
+  expect(await page.getByRole('button', { name: 'Add a text' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Review and save' }).count()).toBe(0);
+  await look('texts of a manager');
+  await page.getByRole('button', { name: 'Modify and copy' }).click();
+  await text.fill('Hello by hand');
+  await page.getByRole('button', { name: 'Show the declaration' }).click();
+  const declaration = page.getByRole('dialog', { name: 'Take the change to where it is declared' });
+  await declaration
+    .getByText(/Hello by hand/)
+    .first()
+    .waitFor();
+  await open(`/realms/${realm}/look/messages`);
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'Realm identity/acme' })
+    .filter({ hasText: /code/i })
+    .first()
+    .waitFor();
+  await open(`/realms/${realm}/look/messages/otp-email?locale=en`);
+  await page.getByRole('button', { name: 'Declared by Realm identity/acme' }).waitFor();
+  const subject = page.getByLabel('Subject', { exact: true });
+  expect(await subject.isDisabled()).toBe(true);
+  expect(await page.getByLabel('Send these words').isEnabled()).toBe(true);
+  await look('a message of a manager');
+  await page.getByRole('button', { name: 'Hold…' }).click();
+  await page.getByLabel('Reason').fill('a wrong word in it');
+  await page.getByRole('button', { name: 'Place the hold' }).click();
+  await page.getByText('A hold keeps this as it is').waitFor();
+  await subject.fill('By hand');
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved the message.').waitFor();
+  const stored = await server.admin.call(getMessageTemplate, { params: { ...params, ...key } });
+  expect(stored.body?.subject).toBe('By hand');
   await close();
 });

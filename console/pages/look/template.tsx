@@ -5,8 +5,12 @@ import type { OutputOf } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
+import { kindInSection } from '../../kinds/all.ts';
 import { curlOf, realmManifest } from '../../kinds/commands.ts';
-import type { Row } from '../../kinds/entry.ts';
+import type { KindEntry, Row } from '../../kinds/entry.ts';
+import { useKind, useObject } from '../../kinds/loaded.ts';
+import { ManagedBadge, managedOf } from '../../kinds/managed.tsx';
+import { idOf } from '../../kinds/pages.tsx';
 import { word } from '../../kinds/shell-words.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -38,7 +42,8 @@ export default function TemplatePage({ params: { realm, templateKey = '' } }: Pa
         />
       </Page>
     );
-  return <Message realm={realm} templateKey={templateKey} />;
+  const entry = kindInSection('messageTemplates');
+  return entry && <Message realm={realm} entry={entry} templateKey={templateKey} />;
 }
 
 type Template = OutputOf<typeof api.listMessageTemplates>[number];
@@ -54,7 +59,7 @@ const declaredWords = ({ templateKey, channel, locale, subject, body, html, enab
   enabled,
 });
 
-function Message({ realm, templateKey }: { realm: string; templateKey: TemplateKey }) {
+function Message({ realm, entry, templateKey }: { realm: string; entry: KindEntry; templateKey: TemplateKey }) {
   const may = useMay();
   const [path] = useLocation();
   const [search] = useSearchParams();
@@ -66,14 +71,10 @@ function Message({ realm, templateKey }: { realm: string; templateKey: TemplateK
   const all = [...new Set([...localesOf(settings.data?.body), ...own.map((one) => one.locale), locale])];
   const listed = own.find((one) => one.locale === locale);
   // alone it has the ETag by which it is saved
-  const stored = useRead(
-    api.getMessageTemplate,
-    { params: { realm, templateKey, channel, locale } },
-    { enabled: listed !== undefined },
-  );
-  const template = listed && stored.data?.body;
+  const stored = useObject(entry, { realm, key: idOf(entry, { templateKey, channel, locale }) }, listed !== undefined);
+  const kind = useKind(entry);
   const isReady =
-    templates.data !== undefined && !settings.isLoading && (listed === undefined || template !== undefined);
+    templates.data !== undefined && !settings.isLoading && (listed === undefined || stored.data !== undefined);
   const address = (tag: string) => {
     const query = new URLSearchParams(search);
     query.set('locale', tag);
@@ -83,7 +84,12 @@ function Message({ realm, templateKey }: { realm: string; templateKey: TemplateK
     <Page
       title={purposes[templateKey]}
       lead={<code>{templateKey}</code>}
-      badges={<Badge>{channelWords[channel]}</Badge>}
+      badges={
+        <>
+          <Badge>{channelWords[channel]}</Badge>
+          {listed && <ManagedBadge managed={managedOf(stored.data?.body)} realm={realm} />}
+        </>
+      }
       crumbs={[
         { label: realm, to: realmAddress(realm) },
         { label: 'Look and texts', to: lookAddress(realm) },
@@ -92,7 +98,7 @@ function Message({ realm, templateKey }: { realm: string; templateKey: TemplateK
       actions={
         <AsCommand
           commands={async () => ({
-            realmctl: `realmctl get message-templates --realm ${word(realm)}`,
+            realmctl: `realmctl get message-templates -r ${word(realm)}`,
             curl: curlOf(api.previewMessageTemplate, { realm }, { templateKey, locale }),
             ...(own.length > 0 && {
               manifest: await realmManifest(realm, { messageTemplates: own.map(declaredWords) }),
@@ -116,14 +122,15 @@ function Message({ realm, templateKey }: { realm: string; templateKey: TemplateK
           </Link>
         ))}
       </nav>
-      {isReady ? (
+      {isReady && kind ? (
         <TemplateForm
           key={`${locale} ${listed?.id ?? ''}`}
           realm={realm}
+          entry={entry}
+          kind={kind}
           templateKey={templateKey}
           locale={locale}
-          template={template}
-          etag={stored.data?.etag}
+          read={listed && stored.data}
         />
       ) : (
         !templates.error && !stored.error && <Loading lines={8} />

@@ -6,6 +6,7 @@ import { useRead } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
+import { shortManager, WITH_MANAGERS } from '../../kinds/managers.ts';
 import { word } from '../../kinds/shell-words.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -21,7 +22,7 @@ type Template = OutputOf<typeof api.listMessageTemplates>[number];
 
 export default function Templates({ params: { realm } }: PageProps) {
   const may = useMay();
-  const templates = useRead(api.listMessageTemplates, { params: { realm }, query: { limit: 1000 } });
+  const templates = useRead(api.listMessageTemplates, { params: { realm }, query: { limit: 1000, ...WITH_MANAGERS } });
   const gateways = useRead(api.listMessagingProviders, { params: { realm } });
   const channels = new Set((gateways.data?.body ?? []).filter(({ enabled }) => enabled).map(({ channel }) => channel));
   const rows = (Object.keys(messages) as TemplateKey[]).map((key) => ({
@@ -68,6 +69,7 @@ export default function Templates({ params: { realm } }: PageProps) {
               ),
             },
             { id: 'languages', head: 'Languages', cell: ({ own }) => <Chips items={own.map(languageOf)} most={6} /> },
+            { id: 'managers', head: 'Declared by', cell: ({ own }) => <Chips items={managersOf(own)} most={2} /> },
             { id: 'format', head: 'Format', cell: ({ own }) => (own.some(({ html }) => html) ? 'HTML' : 'Text') },
           ]}
         />
@@ -78,4 +80,8 @@ export default function Templates({ params: { realm } }: PageProps) {
   );
 }
 
+/** Of the words in any language. */
+const managersOf = (own: readonly Template[]): string[] => [
+  ...new Set(own.flatMap(({ managedBy = [] }) => managedBy.map(({ manager }) => shortManager(manager)))),
+];
 const languageOf = ({ locale, enabled }: Template): string => (enabled ? locale : `${locale} (off)`);

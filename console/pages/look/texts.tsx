@@ -8,11 +8,12 @@ import { getEndpoints, getSettings } from '../../generated/routes.ts';
 import { kindInSection } from '../../kinds/all.ts';
 import { curlOf, documentCommand, listCommands, realmManifest } from '../../kinds/commands.ts';
 import { contractFaults } from '../../kinds/create.tsx';
-import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
 import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.tsx';
 import type { KindEntry, LoadedKind, Row } from '../../kinds/entry.ts';
 import { FormActions, same } from '../../kinds/form.tsx';
 import { paramsOf, readObject, useKind, useObject } from '../../kinds/loaded.ts';
+import { ManagedBadge, ManagedField, managedOf } from '../../kinds/managed.tsx';
+import { isDeclared, useManagedObject } from '../../kinds/managed-object.tsx';
 import { listAddress } from '../../kinds/pages.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -99,15 +100,15 @@ interface FormProps {
 
 function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
   const may = useMay();
-  const thing = { kind: entry.kind, key: locale };
-  const lock = useLock(realm, entry.section, thing);
-  const mayWrite = may(realm, entry.write) && !lock.isLocked;
+  const mayWrite = may(realm, entry.write);
   const [lines, setLines] = useState<readonly Line[]>(() => linesOf(read?.body?.texts));
   const endpoints = useRead(getEndpoints, { params: { realm } }, { enabled: may(realm, 'realm:read') });
-  const params = paramsOf(entry, { realm, key: locale });
+  const address = { realm, key: locale };
+  const params = paramsOf(entry, address);
+  const [none] = useState(() => noneIn(locale));
   const editing = useEditing({
     realm,
-    read: read ?? NONE,
+    read: read ?? none,
     fields: [{ name: 'texts', label: 'Texts' }],
     check: ({ texts }) => {
       const found = contractFaults(kind.input, { locale, texts });
@@ -125,11 +126,13 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
         : await call(create, { params: { realm }, body: { locale, texts } });
       return { ...answer, body: answer.body as Row };
     },
-    readAgain: () => readObject(entry, { realm, key: locale }),
+    readAgain: () => readObject(entry, address),
     onSaved: () => say('Saved the texts. The pages show them at once.'),
     onReplaced: ({ texts }) => setLines(linesOf(texts)),
   });
   const { before, changes } = editing;
+  const managed = useManagedObject({ entry, kind, address, editing });
+  const isReadOnly = !mayWrite || isDeclared(managed, 'texts');
   const isChanged = 'texts' in changes;
   const edit = (now: readonly Line[]) => {
     setLines(now);
@@ -145,30 +148,30 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
   return (
     <form className="form" onSubmit={editing.submit} noValidate>
       <EditingFaults editing={editing} />
-      <DeclaredOnlyNote
-        realm={realm}
-        section={entry.section}
-        kind={entry.kind}
-        many={entry.many}
-        write={entry.write}
-        things={[thing, { kind: entry.kind }]}
-      />
+      {mayWrite && managed.ways}
       {!may(realm, entry.write) && (
         <Note>You may read the texts. Changing them needs the permission message-texts:write.</Note>
       )}
       <Panel
         title={`In ${languageName(locale)}`}
         lead="All other texts stay built in, as they are listed below; scope.NAME explains a client scope as people are asked for consent."
-        {...(account !== undefined && {
-          actions: (
-            <a href={account} target="_blank" rel="noreferrer" className="button small">
-              Open the real pages<span className="visually-hidden"> (a new window)</span>
-            </a>
-          ),
-        })}
+        actions={
+          <>
+            <ManagedBadge managed={managedOf(before)} realm={realm} />
+            {account !== undefined && (
+              <a href={account} target="_blank" rel="noreferrer" className="button small">
+                Open the real pages<span className="visually-hidden"> (a new window)</span>
+              </a>
+            )}
+          </>
+        }
         plain
       >
-        <TextLines lines={lines} onChange={edit} faults={editing.faults} isDisabled={!mayWrite} />
+        <ManagedField name="texts" managed={managed.managed} isOpen={managed.isOpen('texts')}>
+          {(isManaged) => (
+            <TextLines lines={lines} onChange={edit} faults={editing.faults} isDisabled={!mayWrite || isManaged} />
+          )}
+        </ManagedField>
       </Panel>
       {may(realm, 'settings:write') ? (
         <Panel
@@ -185,13 +188,13 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
         realm={realm}
         locale={locale}
         own={new Set(lines.map(({ key }) => key.trim()))}
-        onTake={mayWrite ? (key, text) => edit([...lines, lineOf(key, text)]) : undefined}
+        onTake={!isReadOnly ? (key, text) => edit([...lines, lineOf(key, text)]) : undefined}
       />
-      {mayWrite && (
+      {!isReadOnly && (
         <FormActions
           said={isChanged ? 'The texts are changed.' : 'Nothing is changed yet.'}
           more={isChanged && <Button onPress={editing.discard}>Discard</Button>}
-          submit="Review and save"
+          submit={managed.isCopy ? 'Show the declaration' : 'Review and save'}
           isDisabled={!isChanged}
         />
       )}
@@ -199,6 +202,9 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
         editing={editing}
         title={`Save the texts in ${languageName(locale)}`}
         document={document}
+        copy={managed.copy}
+        isCopy={managed.isCopy}
+        isOpen={managed.isHeld}
         commands={async () => {
           const route = read ? kind.routes.put : kind.routes.create;
           const texts = { texts: changes.texts };
@@ -214,12 +220,12 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
 }
 
 /** A language without texts of the realm's own. */
-const NONE: ConsoleAnswer<Row> = {
+const noneIn = (locale: string): ConsoleAnswer<Row> => ({
   status: 404,
-  body: { texts: {} },
+  body: { locale, texts: {} },
   etag: undefined,
   nextCursor: undefined,
   total: undefined,
-};
+});
 const sorted = (texts: unknown): unknown =>
   Object.entries(Object(texts)).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,6 +1,5 @@
 // Editing settings of a realm, all of them or those of one topic: how they are written, how a document and a Realm resource say
 // them, and the ways on for those that a manager declares.
-import type { ReactNode } from 'react';
 import { freshSettings, SettingsInput } from '../../../server/contract/settings.ts';
 import { type ConsoleAnswer, call } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
@@ -14,6 +13,7 @@ import type { Row } from '../../kinds/entry.ts';
 import type { FieldGroup } from '../../kinds/fields.ts';
 import { same } from '../../kinds/form.tsx';
 import { fieldsOf, type Holdable, type Managed, managedOf, useHolds, watchSeconds } from '../../kinds/managed.tsx';
+import type { ManagedForm } from '../../kinds/managed-object.tsx';
 import { COPY_MODE, ManagedWays } from '../../kinds/managed-ways.tsx';
 import { clusterResource, WITH_MANAGERS } from '../../kinds/managers.ts';
 import { word } from '../../kinds/shell-words.ts';
@@ -90,17 +90,8 @@ function managedIn(groups: readonly FieldGroup[], managed: Managed): Managed | u
   return own.length === 0 ? undefined : new Map([...own, ['', own[0]?.[1] ?? '']]);
 }
 
-export interface ManagedSettings {
-  managed: Managed | undefined;
-  /** Nothing is saved: the result is taken away as a declaration. */
-  isCopy: boolean;
-  /** A managed field may be edited nevertheless. */
-  isOpen: (field: string) => boolean;
-  ways: ReactNode;
-}
-
 /** @param shown the groups that the form shows now */
-export function useManagedSettings(editing: Editing, shown: readonly FieldGroup[], mayWrite: boolean): ManagedSettings {
+export function useManagedSettings(editing: Editing, shown: readonly FieldGroup[], mayWrite: boolean): ManagedForm {
   const { realm, before, discard } = editing;
   const filters = useFilters();
   const isDeclaredOnly = useDeclaredOnly(realm);
@@ -157,7 +148,7 @@ export function SettingsDialogs({
 }: {
   editing: Editing;
   title: string;
-  of: ManagedSettings;
+  of: ManagedForm;
 }) {
   const { realm, changes } = editing;
   const copy = async (stored: Row, changed: Row) => {
