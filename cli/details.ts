@@ -3,7 +3,6 @@
 import { getClientAdminRoles, getUserAdminRoles } from '../server/contract/admin-access.ts';
 import { allRows, ServerProblem } from '../server/contract/client.ts';
 import { ALL_CONFIGURATION } from '../server/contract/declared-only.ts';
-import { listEvents } from '../server/contract/events.ts';
 import type { Execution } from '../server/contract/flows.ts';
 import { listKeys } from '../server/contract/keys.ts';
 import { getAdoption, getEndpoints, getRealm, getRealmHealth } from '../server/contract/realms.ts';
@@ -15,13 +14,17 @@ import { listCredentials } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
 import { party, time } from './cells.ts';
 import type { Found, Kind, Scope } from './kinds.ts';
+import { newestEvents } from './newest-events.ts';
 import { whyOf } from './run-time-kinds.ts';
 
 /** Parts in display order; in JSON the keys are names. */
 export type Details = Record<string, unknown>;
 
 const LATELY = 10;
-const SEARCHED = 1000;
+/** Rare events of a large log are searched for this often, a second each. */
+const SEARCHES = 5;
+/** As the API's filters take names. */
+const LONGEST_NAME = 255;
 
 export async function detailsOf(kind: Kind, scope: Scope, found: Found): Promise<Details> {
   const details: Details = {};
@@ -128,21 +131,27 @@ function lockText(lockout: Lockout | undefined): string {
 const answer = ({ error, responseStatus }: { error: string | null; responseStatus: number | null }): string =>
   error !== null ? `: ${error}` : responseStatus !== null ? `: ${responseStatus}` : '';
 
-/** The latest events about the object; for a realm, of all its events. */
-async function eventsOn({ connection, signal }: Scope, realm: string, kind: Kind, found: Found): Promise<unknown> {
-  const userId = kind.plural === 'users' ? { userId: field(found, 'id') } : {};
-  const query = { limit: kind.plural === 'realms' ? LATELY : SEARCHED, ...userId };
-  const { body = [] } = await connection.client.call(listEvents, { params: { realm }, query, signal });
-  const names = new Set([found.name, field(found, 'id')].filter((name) => name !== ''));
-  const its = body.filter(
-    ({ subject, actor, clientId }) =>
-      kind.plural === 'realms' ||
-      kind.plural === 'users' ||
-      [subject?.name, subject?.id, ...(kind.plural === 'clients' ? [clientId, actor?.name] : [])].some(
-        (name) => typeof name === 'string' && names.has(name),
-      ),
+/** Which events are about the object, by the filters of the API: each finds some of them. For a realm they are all of its events. */
+function filtersFor(kind: Kind, found: Found): object[] {
+  const id = field(found, 'id');
+  if (kind.plural === 'realms') return [{}];
+  if (kind.plural === 'users') return [{ userId: id }];
+  const names = [...new Set([found.name, id])].filter((name) => name !== '' && name.length <= LONGEST_NAME);
+  return [
+    ...names.map((subject) => ({ subject })),
+    ...(kind.plural === 'clients' ? [{ clientId: found.name }, { actor: found.name }] : []),
+  ];
+}
+
+/** The latest events about the object. */
+async function eventsOn(scope: Scope, realm: string, kind: Kind, found: Found): Promise<unknown> {
+  const limits = { limit: LATELY, searches: SEARCHES };
+  const lists = await Promise.all(
+    filtersFor(kind, found).map((filter) => newestEvents({ ...scope, realm }, filter, limits)),
   );
-  return its.slice(0, LATELY).map((event) => {
+  const its = new Map(lists.flat().map((event) => [event.id, event]));
+  const newest = [...its.values()].sort((one, other) => other.occurredAt - one.occurredAt).slice(0, LATELY);
+  return newest.map((event) => {
     const why = whyOf(event);
     const by = party(event.actor) || 'nobody';
     return `${time(event.occurredAt)} ${event.type} ${event.outcome} by ${by}${why === '' ? '' : `: ${why}`}`;

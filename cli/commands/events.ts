@@ -5,6 +5,7 @@ import { type Event, type EventVerification, listEvents, verifyEvents } from '..
 import { instant, withTimes } from '../cells.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { Interrupted, Outcome, Refused } from '../faults.ts';
+import { newestEvents } from '../newest-events.ts';
 import { jsonText, plain, print, writeLine } from '../output.ts';
 import { events as kind } from '../run-time-kinds.ts';
 import { addFilters, type FilterOptions, filterOf } from './get.ts';
@@ -112,17 +113,6 @@ async function events(cli: Cli, options: Options): Promise<void> {
   const { signal } = cli;
   const ask = (more: object) =>
     connection.client.call(listEvents, { params: { realm }, query: { ...filter, ...more }, signal });
-  /** A page may be short because the server stopped its search; the next one goes on. */
-  const newest = async (limit: number) => {
-    const found: Event[] = [];
-    let cursor: string | undefined;
-    do {
-      const { body = [], nextCursor } = await ask({ limit, ...(cursor !== undefined && { cursor }) });
-      found.push(...body);
-      cursor = nextCursor;
-    } while (cursor !== undefined && found.length < limit);
-    return found.slice(0, limit);
-  };
   const seen = new Set<string>();
   let latest = 0;
   const tell = (found: readonly Event[]) => {
@@ -133,7 +123,7 @@ async function events(cli: Cli, options: Options): Promise<void> {
       cli.io.stdout.write(`${line(event, options.output)}\n`);
     }
   };
-  tell(await newest(Math.max(1, Number(options.limit) || 20)));
+  tell(await newestEvents(scope, filter, { limit: Math.max(1, Number(options.limit) || 20) }));
   if (!options.follow) return;
   latest ||= Date.now() - LATE_MS;
   for (;;) {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { faultOf } from '../../cli/faults.ts';
 import { createProgram } from '../../cli/program.ts';
+import { sqlOver } from '../../server/db/sql.ts';
 import { asOperator, type Ran, realmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Importer, importer } from '../support/transfer.ts';
@@ -67,6 +68,21 @@ test('a realm is kept piece by piece: who keeps what is told, and not that nobod
   const { stdout } = await run('describe', 'realm', 'acme');
   expect(stdout).toMatch(/^realm acme\n\nFields\n/);
   expect(stdout).toMatch(/^Managers\n {2}\S+ owns \d+/m);
+});
+
+test('describe finds the events about an object, however many are newer', async () => {
+  await sqlOver(server.pool)`
+    insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, outcome)
+    select 'acme', (lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(i), 15, '0'))::uuid,
+      'LOGIN_SUCCESS', now(), null, '{"type": "user", "id": null, "name": "busy"}', 'till', 'success'
+    from generate_series(1, 1200) i`;
+  const client = await run('describe', 'client', 'billing', '-r', 'acme');
+  expect(client.stdout).toMatch(/^ {2}\S+Z CLIENT_CREATED success by user admin$/m);
+  expect(client.stdout).not.toContain('LOGIN_SUCCESS');
+  const role = await run('describe', 'role', 'reader', '-r', 'acme');
+  expect(role.stdout).toMatch(/^ {2}\S+Z ROLE_CREATED success by user admin$/m);
+  const realm = await run('describe', 'realm', 'acme');
+  expect(realm.stdout.match(/LOGIN_SUCCESS/g)).toHaveLength(10);
 });
 
 test('describe gives the same to programs', async () => {

@@ -1,13 +1,13 @@
 // Owns: the search of the audit log by several filters: what it finds page by page, and that it stops after a while.
 // Does not own: what each filter means (events.test.ts), what its statements cost (test of growth).
 // Implements: decisions "Webhooks": a page of seldom matches ends early, and its cursor goes on.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
 import { adminSessionOf } from '../../support/one-of-each.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
+import { withSlowSearch } from '../../support/slow-search.ts';
 
 const params = { realm: 'searched' };
 const EVENTS = 6_000;
@@ -79,31 +79,13 @@ test('a span of time narrows every other filter', async () => {
   expect(await pagesOf(span, 1000)).toHaveLength(1000);
 });
 
-/** The request as it is while another transaction holds the log for longer than a search may go on. */
-async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
-  const client = await server.pool.connect();
-  try {
-    await client.query('begin; lock table event in access exclusive mode');
-    const answer = work();
-    for (let waits = 0; waits === 0; await sleep(20)) {
-      const { rows } = await client.query(`select from pg_locks where relation = 'event'::regclass and not granted`);
-      waits = rows.length;
-    }
-    await sleep(1_100);
-    await client.query('commit');
-    return await answer;
-  } finally {
-    client.release();
-  }
-}
-
 test('a search that finds too little stops after a second; its cursor goes on, and finds the rest', async () => {
   const query = { clientId: 'a', actor: 'a', ipAddress: '192.0.2.1' };
   const all = await pagesOf(query, 20);
   expect(all.length).toBeGreaterThan(0);
   const headers = { ...(await adminSessionOf(server, { username: 'admin' })) };
   const url = `/admin/realms/${params.realm}/events?${new URLSearchParams({ ...query, limit: '20' })}`;
-  const first = await whileLocked(async () => server.app.http.inject({ method: 'GET', url, headers }));
+  const first = await withSlowSearch(server, async () => server.app.http.inject({ method: 'GET', url, headers }));
   expect(first.statusCode).toBe(200);
   const found: string[] = first.json().map(({ id }: { id: string }) => id);
   expect(found.length).toBeLessThan(all.length);
