@@ -9,7 +9,15 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { type AnyRoute, type ConsoleAnswer, call, type InputOf, type OutputOf, ServerProblem } from './client.ts';
+import {
+  type AnyRoute,
+  type ConsoleAnswer,
+  call,
+  callFilled,
+  type InputOf,
+  type OutputOf,
+  ServerProblem,
+} from './client.ts';
 
 const RETRIES = 2;
 /** Only what may succeed by itself: the server is away or too busy. */
@@ -35,7 +43,7 @@ export const keyOf = (route: AnyRoute, input: object): readonly unknown[] => {
 
 /**
  * Reads the answer of a GET. `enabled: false` asks for nothing yet; `keep` shows the last page of a list until the next is there;
- * `everySeconds` asks again and again; a function decides by what was read last.
+ * `everySeconds` asks again and again; a function decides by what was read last; `fill` goes on where the server ended a long search.
  */
 export function useRead<R extends AnyRoute>(
   route: R,
@@ -43,16 +51,18 @@ export function useRead<R extends AnyRoute>(
   {
     enabled = true,
     keep = false,
+    fill = false,
     everySeconds,
   }: {
     enabled?: boolean;
     keep?: boolean;
+    fill?: boolean;
     everySeconds?: number | ((body: OutputOf<R> | undefined) => number | undefined);
   } = {},
 ): Read<R> {
   return useQuery<ConsoleAnswer<OutputOf<R>>, ServerProblem>({
-    queryKey: keyOf(route, input),
-    queryFn: ({ signal }) => call(route, { ...input, signal }),
+    queryKey: [...keyOf(route, input), fill],
+    queryFn: ({ signal }) => (fill ? callFilled : call)(route, { ...input, signal }),
     enabled,
     ...(keep && { placeholderData: keepPreviousData }),
     ...(everySeconds !== undefined && {

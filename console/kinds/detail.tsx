@@ -1,5 +1,5 @@
 // An object on a page of its own: its fields in groups, the objects that belong to it, and what can be done with it.
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react';
 import { useMay } from '../api/session.ts';
 import type { PageProps } from '../pages/page.ts';
 import { inRealm, realmAddress } from '../shell/addresses.ts';
@@ -12,7 +12,7 @@ import { ActionMenu } from '../ui/menu.tsx';
 import { Facts, Page, Panel } from '../ui/page.tsx';
 import { Loading, ProblemNote } from '../ui/state.tsx';
 import { type Tab, Tabs } from '../ui/tabs.tsx';
-import { ofItsClient, titleOf } from './all.ts';
+import { kindInSection, ofItsClient, titleOf } from './all.ts';
 import { FullValue, isNothing } from './cells.tsx';
 import { objectCommands } from './commands.ts';
 import { ordered } from './create.tsx';
@@ -39,6 +39,19 @@ export interface DetailExtras {
   lead?: (row: Row) => ReactNode;
   /** Behind the tab of the fields. */
   tabs?: (row: Row) => readonly Tab[];
+}
+
+/** The page of one kind that has more than others. */
+export function detailWith(
+  section: string,
+  useExtras: (of: { realm: string; key: string; entry: KindEntry }) => DetailExtras,
+): ComponentType<PageProps> {
+  const entry = kindInSection(section);
+  if (!entry) throw new Error(`there is no kind ${section}`);
+  return function DetailWith({ params }) {
+    const extras = useExtras({ realm: params.realm, key: params.key ?? '', entry });
+    return <KindDetail entry={entry} params={params} extras={extras} />;
+  };
 }
 
 export function KindDetail({ entry, params, extras }: PageProps & { entry: KindEntry; extras?: DetailExtras }) {
@@ -100,11 +113,8 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
                 )
               }
             />
-            {entry.section === 'clients' && (
-              <ButtonLink to={`${objectAddress(realm, entry, row, of)}/token-preview`}>Preview tokens</ButtonLink>
-            )}
             {extras?.actions?.(row)}
-            {mayWrite && isFormed(entry) && !(isBuiltIn && entry.section === 'adminRoles') && (
+            {mayWrite && isFormed(entry) && !isBuiltIn && (
               <ButtonLink
                 to={`${objectAddress(realm, entry, row, of)}/edit${lock.isLocked ? `?${COPY_MODE.name}=${COPY_MODE.value}` : ''}`}
                 variant="primary"

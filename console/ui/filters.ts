@@ -34,7 +34,3 @@ export function useFilters(): Filters {
     set: (changes) => setSearch((now) => changed(now, changes), { replace: true }),
   };
 }
-
-/** The cursor of a `Link` header as a filter of the address. */
-export const cursorOf = (nextCursor: string | undefined): string | undefined =>
-  nextCursor === undefined ? undefined : decodeURIComponent(nextCursor);

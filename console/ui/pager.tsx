@@ -1,6 +1,6 @@
 // Keyset paging: the next page has a cursor, which is in the address; "back" goes to the page before.
 import { ButtonLink } from './button.tsx';
-import { cursorOf, useFilters } from './filters.ts';
+import { useFilters } from './filters.ts';
 
 export function Pager({
   shown,
@@ -18,8 +18,8 @@ export function Pager({
 }) {
   const { get, address } = useFilters();
   const isFirst = get(filter) === '';
-  const next = cursorOf(nextCursor);
-  if (isFirst && next === undefined && total === undefined) return null;
+  // nothing is said below an empty list; an empty page behind others leads back to the first
+  if (isFirst && nextCursor === undefined && !total) return null;
   return (
     <div className="pager">
       <span>{total !== undefined ? `${total.toLocaleString('en')} in all` : `${shown} on this page`}</span>
@@ -29,8 +29,8 @@ export function Pager({
             First page
           </ButtonLink>
         )}
-        {next !== undefined && (
-          <ButtonLink to={address({ [filter]: next })} small>
+        {nextCursor !== undefined && (
+          <ButtonLink to={address({ [filter]: nextCursor })} small>
             Next page
           </ButtonLink>
         )}

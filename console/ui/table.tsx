@@ -21,6 +21,10 @@ export interface TableColumn<T> {
   numeric?: boolean;
 }
 
+/** The last column, if the reader may do something with a row. */
+export const actionsColumn = <T,>(isThere: boolean, cell: (row: T) => ReactNode): TableColumn<T>[] =>
+  isThere ? [{ id: 'actions', head: 'actions', cell }] : [];
+
 export interface TableProps<T> {
   label: string;
   /** The first one names the row. */

@@ -11,10 +11,13 @@ import { createOrganization } from '../../server/contract/organizations.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createRole } from '../../server/contract/roles.ts';
 import { createUser } from '../../server/contract/users.ts';
+import { newId } from '../../server/crypto/ids.ts';
+import { sqlOver } from '../../server/db/sql.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
 import { consoleAdministrator } from '../support/console-administrators.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { withSlowSearch } from '../support/slow-search.ts';
 
 let server: TestServer;
 let browser: Browser;
@@ -150,6 +153,37 @@ test('the chain of the log is verified, and the last block can be noted', async 
   await page.getByText('The log is as it was written.').waitFor();
   await page.getByText(/realmctl events verify -r acme --noted \d+:[0-9a-f]{64}/).waitFor();
   await look('the check of the log');
+  await close();
+});
+
+test('a search that the server ends early goes on by itself: the activity of a user has the oldest event too', async () => {
+  const userId = (await server.admin.call(createUser, { params: { realm }, body: { username: 'seldom' } })).body?.id;
+  // the user did much, the type is frequent, and the user had one of that type long ago
+  await sqlOver(server.pool)`
+    insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, outcome)
+    select ${realm}, (lpad(to_hex(ms), 12, '0') || '70008' || lpad(to_hex(i), 15, '0'))::uuid,
+      case when i % 2 = 0 or i = 1 then 'CREDENTIAL_DELETED' else 'TOKEN_ISSUED' end, to_timestamp(ms / 1000.0),
+      jsonb_build_object('type', 'user', 'id', case when i % 2 = 1 then ${userId}::text else ${newId()}::text end, 'name', null),
+      null, case when i = 1 then 'the-old-one' else 'shop' end, 'success'
+    from generate_series(1, 3000) i, lateral (select (extract(epoch from now()) * 1000)::bigint - 600000 + i * 100 as ms) at`;
+  const { page, open, look, close } = await openConsole({ server, browser });
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (/\/events\?/.test(request.url())) asked.push(request.url());
+  });
+  await withSlowSearch(server, async () => {
+    await open(`/realms/${realm}/users/${userId}?tab=activity&type=CREDENTIAL_CREATED,CREDENTIAL_DELETED`);
+    await page.getByRole('row').filter({ hasText: 'the-old-one' }).waitFor();
+  });
+  expect(asked.length).toBeGreaterThan(1);
+  expect(asked.at(-1)).toContain('cursor=');
+  await look('the activity of a user');
+  await page.getByRole('row').filter({ hasText: 'the-old-one' }).click();
+  await page.getByRole('dialog', { name: 'CREDENTIAL_DELETED' }).waitFor();
+  expect(page.url()).toContain('event=');
+  await page.keyboard.press('Escape');
+  await open(`/realms/${realm}/events?event=${newId()}`);
+  await page.getByRole('dialog', { name: 'This event can’t be shown' }).waitFor();
   await close();
 });
 

@@ -335,12 +335,7 @@ test('texts and messages that are declared are read-only in "Look and texts" too
     .first()
     .waitFor();
   await open(`/realms/${realm}/look/messages`);
-  await page
-    .getByRole('row')
-    .filter({ hasText: 'Realm identity/acme' })
-    .filter({ hasText: /code/i })
-    .first()
-    .waitFor();
+  await page.getByRole('row').filter({ hasText: 'Realm identity/acme' }).filter({ hasText: /code/i }).first().waitFor();
   await open(`/realms/${realm}/look/messages/otp-email?locale=en`);
   await page.getByRole('button', { name: 'Declared by Realm identity/acme' }).waitFor();
   const subject = page.getByLabel('Subject', { exact: true });

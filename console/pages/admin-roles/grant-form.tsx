@@ -18,7 +18,7 @@ import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Empty, Note } from '../../ui/state.tsx';
-import { Table } from '../../ui/table.tsx';
+import { actionsColumn, Table } from '../../ui/table.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { GrantsAnswer, Holder } from './grants.tsx';
 
@@ -123,24 +123,16 @@ export function GrantForm({
             columns={[
               { id: 'role', head: 'admin role', cell: ({ role }) => <bdi>{role}</bdi> },
               { id: 'realm', head: 'over', cell: ({ realm: over }) => <bdi>{realmWords(over)}</bdi> },
-              ...(isWriter
-                ? [
-                    {
-                      id: 'actions',
-                      head: 'actions',
-                      cell: (grant: Grant) => (
-                        <Button
-                          small
-                          variant="danger"
-                          aria-label={`Take away: ${grant.role} over ${realmWords(grant.realm)}`}
-                          onPress={() => setGrants(grants.filter((one) => idOf(one) !== idOf(grant)))}
-                        >
-                          Take away
-                        </Button>
-                      ),
-                    },
-                  ]
-                : []),
+              ...actionsColumn(isWriter, (grant: Grant) => (
+                <Button
+                  small
+                  variant="danger"
+                  aria-label={`Take away: ${grant.role} over ${realmWords(grant.realm)}`}
+                  onPress={() => setGrants(grants.filter((one) => idOf(one) !== idOf(grant)))}
+                >
+                  Take away
+                </Button>
+              )),
             ]}
           />
         )}

@@ -7,11 +7,10 @@ import { inRealm } from '../../shell/addresses.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table, type TableColumn } from '../../ui/table.tsx';
+import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
+import { Empty } from '../../ui/state.tsx';
+import type { TableColumn } from '../../ui/table.tsx';
 
-const PAGE_ROWS = 50;
 type Held = OutputOf<typeof listRoleHolders>[number];
 
 const columnsIn = (realm: string): TableColumn<Held>[] => [
@@ -40,35 +39,20 @@ export function Holders({ realm, id }: { realm: string; id: string }) {
     { params: { realm, id }, query: { limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) } },
     { keep: true },
   );
-  const rows = holders.data?.body;
   return (
     <Panel title="Holders" plain>
-      {holders.error && <ProblemNote problem={holders.error} retry={() => void holders.refetch()} />}
-      {!rows && !holders.error && <Loading lines={4} />}
-      {rows && (
-        <Table
-          label="Holders"
-          rows={rows}
-          columns={columnsIn(realm)}
-          idOf={({ holder, realm: target }) => `${holder.id} ${target}`}
-          stale={holders.isPlaceholderData}
-          empty={
-            <Empty icon="key" title="The role is held by no user and no client">
-              <p>Grants give it, on the page of a user or under Admin roles.</p>
-            </Empty>
-          }
-        />
-      )}
-      {rows && rows.length > 0 && (
-        <div className="content">
-          <Pager
-            shown={rows.length}
-            total={holders.data?.total}
-            nextCursor={holders.data?.nextCursor}
-            filter="holders"
-          />
-        </div>
-      )}
+      <Paged
+        label="Holders"
+        read={holders}
+        filter="holders"
+        columns={columnsIn(realm)}
+        idOf={({ holder, realm: target }) => `${holder.id} ${target}`}
+        empty={
+          <Empty icon="key" title="The role is held by no user and no client">
+            <p>Grants give it, on the page of a user or under Admin roles.</p>
+          </Empty>
+        }
+      />
     </Panel>
   );
 }

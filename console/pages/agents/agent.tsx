@@ -1,32 +1,21 @@
 // An agent: its fields, its state, and what keeps it from acting.
 import { useMay } from '../../api/session.ts';
-import { kindInSection } from '../../kinds/all.ts';
-import { KindDetail } from '../../kinds/detail.tsx';
+import { detailWith } from '../../kinds/detail.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { Note } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { PageProps } from '../page.ts';
 import { type Agent, AgentMoves, StatusBadge } from './moves.tsx';
 
 const agentOf = (row: Row): Agent => row as unknown as Agent;
 
-export default function AgentPage({ params }: PageProps) {
-  const may = useMay();
-  const entry = kindInSection('agents');
-  if (!entry) return null;
-  const { realm } = params;
-  return (
-    <KindDetail
-      entry={entry}
-      params={params}
-      extras={{
-        badges: (row) => <StatusBadge status={agentOf(row).status} />,
-        lead: (row) => <State agent={agentOf(row)} />,
-        actions: (row) => may(realm, 'agents:write') && <AgentMoves realm={realm} agent={agentOf(row)} />,
-      }}
-    />
-  );
-}
+export default detailWith('agents', ({ realm }) => {
+  const mayWrite = useMay()(realm, 'agents:write');
+  return {
+    badges: (row) => <StatusBadge status={agentOf(row).status} />,
+    lead: (row) => <State agent={agentOf(row)} />,
+    actions: (row) => mayWrite && <AgentMoves realm={realm} agent={agentOf(row)} />,
+  };
+});
 
 function State({ agent: { status, owner, expiresAt, reviewDueAt } }: { agent: Agent }) {
   const now = Date.now();

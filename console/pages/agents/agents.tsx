@@ -16,7 +16,7 @@ import { useFilters } from '../../ui/filters.ts';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table, type TableColumn } from '../../ui/table.tsx';
+import { actionsColumn, Table, type TableColumn } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { PageProps } from '../page.ts';
@@ -93,19 +93,11 @@ function Review({ realm }: { realm: string }) {
     { id: 'owner', head: 'owner', cell: ({ owner }) => <bdi>{owner ?? '–'}</bdi> },
     { id: 'due', head: 'review due', cell: ({ reviewDueAt }) => <Time ms={reviewDueAt} /> },
     { id: 'used', head: 'last used', cell: ({ lastUsedAt }) => <Time ms={lastUsedAt} /> },
-    ...(may(realm, 'agents:write')
-      ? [
-          {
-            id: 'actions',
-            head: 'actions',
-            cell: (agent: InReview) => (
-              <span className="row">
-                <AgentMoves realm={realm} agent={agent} small />
-              </span>
-            ),
-          },
-        ]
-      : []),
+    ...actionsColumn(may(realm, 'agents:write'), (agent: InReview) => (
+      <span className="row">
+        <AgentMoves realm={realm} agent={agent} small />
+      </span>
+    )),
   ];
   if (agents.error && !agents.data) return <ProblemNote problem={agents.error} retry={() => void agents.refetch()} />;
   if (!agents.data) return <Loading lines={4} />;

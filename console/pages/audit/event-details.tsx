@@ -1,16 +1,19 @@
 // One event with all that it says, and the events that are near it.
 import { Link } from 'wouter';
+import { useRead } from '../../api/queries.ts';
+import { getEvent } from '../../generated/routes.ts';
 import { BASE, inRealm } from '../../shell/addresses.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Code, CopyButton } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Facts } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
+import { OutcomeBadge } from './event-columns.tsx';
 import { type AuditEvent, nameOfParty, PartyName, SubjectName } from './party.tsx';
 
 const AROUND_MS = 60_000;
-const tones = { success: 'good', failure: 'bad', denied: 'warn' } as const;
 
 const eventsWith = (realm: string, filters: Record<string, string>): string =>
   `${inRealm(realm, 'events')}?${new URLSearchParams(filters)}`;
@@ -19,7 +22,30 @@ const eventsWith = (realm: string, filters: Record<string, string>): string =>
 export const eventAddress = (realm: string, { id, occurredAt }: AuditEvent): string =>
   eventsWith(realm, { from: String(occurredAt), to: String(occurredAt + 1), event: id });
 
-export function EventDetails({ event, realm, onClose }: { event: AuditEvent; realm: string; onClose: () => void }) {
+/** The event that the address names, as a dialog: one of the rows that are shown, or one of another page. */
+export function EventOfAddress({ realm, rows }: { realm: string; rows: readonly AuditEvent[] | undefined }) {
+  const { get, set } = useFilters();
+  const id = get('event');
+  const listed = rows?.find((row) => row.id === id);
+  const other = useRead(
+    getEvent,
+    { params: { realm, id } },
+    { enabled: id !== '' && rows !== undefined && listed === undefined },
+  );
+  if (id === '') return null;
+  const event = listed ?? other.data?.body;
+  const onClose = () => set({ event: undefined });
+  if (event) return <EventDetails event={event} realm={realm} onClose={onClose} />;
+  return (
+    other.error && (
+      <Dialog title="This event can’t be shown" isOpen onClose={onClose}>
+        <ProblemNote problem={other.error} />
+      </Dialog>
+    )
+  );
+}
+
+function EventDetails({ event, realm, onClose }: { event: AuditEvent; realm: string; onClose: () => void }) {
   const { id, type, occurredAt, actor, clientId, ipAddress, outcome, data } = event;
   return (
     <Dialog
@@ -45,7 +71,7 @@ export function EventDetails({ event, realm, onClose }: { event: AuditEvent; rea
       <Facts
         facts={[
           { name: 'When', value: <Time ms={occurredAt} full /> },
-          { name: 'Outcome', value: <Badge tone={tones[outcome]}>{outcome}</Badge> },
+          { name: 'Outcome', value: <OutcomeBadge outcome={outcome} /> },
           { name: 'Done by', value: <PartyName party={actor} realm={realm} /> },
           { name: 'Done to', value: <SubjectName event={event} realm={realm} /> },
           ...(clientId === null

@@ -1,49 +1,25 @@
 // The audit log: filters in the address, pages by cursor or the newest as they come, one event with all that it says.
 import { useMemo, useState } from 'react';
 import { useRead } from '../../api/queries.ts';
-import { getEvent, listEvents } from '../../generated/routes.ts';
+import { listEvents } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
-import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../ui/button.tsx';
 import { Toggle } from '../../ui/choices.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { ActionMenu } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table, type TableColumn } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
+import { Empty } from '../../ui/state.tsx';
 import type { PageProps } from '../page.ts';
-import { EventDetails } from './event-details.tsx';
+import { eventColumns } from './event-columns.tsx';
+import { EventOfAddress } from './event-details.tsx';
 import { type ExportFormat, Exporting } from './export.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { useFollowed } from './followed.ts';
-import { type AuditEvent, PartyName, SubjectName } from './party.tsx';
 import { isFiltered, queryOf, realmctlEvents, withoutFilters } from './query.ts';
 import { Verification } from './verification.tsx';
-
-const PAGE_ROWS = 50;
-const tones = { success: 'good', failure: 'bad', denied: 'warn' } as const;
-
-export const eventColumns: readonly TableColumn<AuditEvent>[] = [
-  { id: 'type', head: 'event', cell: ({ type }) => <code>{type}</code> },
-  { id: 'at', head: 'when', cell: ({ occurredAt }) => <Time ms={occurredAt} /> },
-  { id: 'outcome', head: 'outcome', cell: ({ outcome }) => <Badge tone={tones[outcome]}>{outcome}</Badge> },
-  { id: 'actor', head: 'done by', cell: ({ actor }) => <PartyName party={actor} /> },
-  { id: 'subject', head: 'done to', cell: (event) => <SubjectName event={event} /> },
-  {
-    id: 'client',
-    head: 'client',
-    cell: ({ clientId }) => (clientId === null ? <span className="none">–</span> : <bdi>{clientId}</bdi>),
-  },
-  {
-    id: 'from',
-    head: 'from',
-    cell: ({ ipAddress }) => (ipAddress === null ? <span className="none">–</span> : <code>{ipAddress}</code>),
-  },
-];
 
 export default function Events({ params: { realm } }: PageProps) {
   const filters = useFilters();
@@ -57,24 +33,12 @@ export default function Events({ params: { realm } }: PageProps) {
   const list = useRead(
     listEvents,
     { params: { realm }, query: { ...query, limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) } },
-    { enabled: !follow, keep: true },
+    { enabled: !follow, keep: true, fill: true },
   );
   const followed = useFollowed(realm, query, follow);
   const [exports, setExports] = useState<ExportFormat>();
   const [verifies, setVerifies] = useState(false);
   const rows = follow ? followed.rows : list.data?.body;
-  const problem = follow ? followed.problem : list.error;
-  /** The server stopped its search before it had a page. */
-  const isCut = !follow && list.data?.nextCursor !== undefined && (rows?.length ?? 0) < PAGE_ROWS;
-  const wanted = get('event');
-  const listed = rows?.find(({ id }) => id === wanted);
-  // an address can name an event of another page
-  const other = useRead(
-    getEvent,
-    { params: { realm, id: wanted } },
-    { enabled: wanted !== '' && rows !== undefined && listed === undefined },
-  );
-  const open = wanted === '' ? undefined : (listed ?? other.data?.body);
   return (
     <Page
       title="Events"
@@ -125,43 +89,21 @@ export default function Events({ params: { realm } }: PageProps) {
             )}
           </div>
         </div>
-        {problem && <ProblemNote problem={problem} {...(!follow && { retry: () => void list.refetch() })} />}
-        {rows ? (
-          <Table
-            label="Events"
-            rows={rows}
-            columns={eventColumns}
-            idOf={({ id }) => id}
-            onOpen={({ id }) => set({ event: id })}
-            stale={!follow && list.isPlaceholderData}
-            empty={isCut ? <SearchOn /> : <NoEvents isFiltered={isFiltered(filters)} />}
-          />
-        ) : (
-          !problem && (
-            <div className="table-box">
-              <Loading lines={8} />
-            </div>
-          )
-        )}
-        {isCut && (rows?.length ?? 0) > 0 && <p className="hint pad">{CUT}</p>}
-        {!follow && list.data && ((rows?.length ?? 0) > 0 || isCut) && (
-          <Pager shown={rows?.length ?? 0} nextCursor={list.data.nextCursor} />
-        )}
+        <Paged
+          label="Events"
+          read={follow ? { data: rows && { body: rows }, error: followed.problem } : list}
+          columns={eventColumns}
+          idOf={({ id }) => id}
+          onOpen={({ id }) => set({ event: id })}
+          empty={<NoEvents isFiltered={isFiltered(filters)} />}
+        />
       </div>
-      {open && <EventDetails event={open} realm={realm} onClose={() => set({ event: undefined })} />}
+      <EventOfAddress realm={realm} rows={rows} />
       {exports && <Exporting realm={realm} query={query} format={exports} onClose={() => setExports(undefined)} />}
       {verifies && <Verification realm={realm} onClose={() => setVerifies(false)} />}
     </Page>
   );
 }
-
-const CUT = 'The search stopped after a second. Older events may match: the next page goes on.';
-
-const SearchOn = () => (
-  <Empty icon="search" title="No event matches so far">
-    <p>{CUT} A filter less, or a shorter period, is searched sooner.</p>
-  </Empty>
-);
 
 function NoEvents({ isFiltered: filtered }: { isFiltered: boolean }) {
   return filtered ? (

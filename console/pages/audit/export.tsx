@@ -6,7 +6,6 @@ import { Button } from '../../ui/button.tsx';
 import { csvOf } from '../../ui/csv.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { saveFile } from '../../ui/download.ts';
-import { cursorOf } from '../../ui/filters.ts';
 import { Note, ProblemNote } from '../../ui/state.tsx';
 import type { AuditEvent } from './party.tsx';
 import type { EventsQuery } from './query.ts';
@@ -85,7 +84,7 @@ export function Exporting({
         });
         rows.push(...(answer.body ?? []));
         setCount(rows.length);
-        cursor = cursorOf(answer.nextCursor);
+        cursor = answer.nextCursor;
       } while (cursor !== undefined && rows.length < MOST);
       saveFile(`events-${realm}.${format}`, textOf(rows, format), types[format]);
       setEnd(cursor === undefined ? 'saved' : 'cut');

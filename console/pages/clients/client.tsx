@@ -1,11 +1,10 @@
 // A client: its fields and all that belongs to it, a new secret, and the security profile that it is held to.
 import { useState } from 'react';
 import { useMay } from '../../api/session.ts';
-import { kindInSection } from '../../kinds/all.ts';
-import { KindDetail } from '../../kinds/detail.tsx';
+import { detailWith } from '../../kinds/detail.tsx';
 import type { Row } from '../../kinds/entry.ts';
-import { Button } from '../../ui/button.tsx';
-import type { PageProps } from '../page.ts';
+import { objectAddress } from '../../kinds/pages.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { NewSecret } from './new-secret.tsx';
 import { type Held, heldTo, LacksNote, ProfileBadge, ProfileTab } from './profile.tsx';
 
@@ -18,29 +17,30 @@ const ofHeld = <T,>(row: Row, make: (held: Held) => T): T | undefined => {
   return held && make(held);
 };
 
-export default function ClientPage({ params }: PageProps) {
-  const { realm } = params;
-  const may = useMay();
-  const entry = kindInSection('clients');
-  const [asked, setAsked] = useState<Row>();
-  if (!entry) return null;
-  const mayWrite = may.partly(realm, 'clients:write');
-  return (
-    <>
-      <KindDetail
-        entry={entry}
-        params={params}
-        extras={{
+export default detailWith('clients', ({ realm, entry }) => {
+  const mayWrite = useMay().partly(realm, 'clients:write');
+  return {
           badges: (row) => ofHeld(row, (held) => <ProfileBadge held={held} />),
           lead: (row) => ofHeld(row, (held) => <LacksNote held={held} />),
           tabs: (row) =>
             ofHeld(row, (held) => [
               { id: 'profile', label: 'Security profile', content: () => <ProfileTab row={row} held={held} /> },
             ]) ?? [],
-          actions: (row) => mayWrite && usesSecret(row) && <Button onPress={() => setAsked(row)}>New secret…</Button>,
-        }}
-      />
-      {asked && <NewSecret realm={realm} client={asked} onClose={() => setAsked(undefined)} />}
+    actions: (row) => (
+      <>
+        <ButtonLink to={`${objectAddress(realm, entry, row)}/token-preview`}>Preview tokens</ButtonLink>
+        {mayWrite && usesSecret(row) && <AskSecret realm={realm} client={row} />}
+      </>
+    ),
+  };
+});
+
+function AskSecret({ realm, client }: { realm: string; client: Row }) {
+  const [isAsked, setAsked] = useState(false);
+  return (
+    <>
+      <Button onPress={() => setAsked(true)}>New secret…</Button>
+      {isAsked && <NewSecret realm={realm} client={client} onClose={() => setAsked(false)} />}
     </>
   );
 }

@@ -116,7 +116,7 @@ function DriftOf({ realm }: { realm: string }) {
   const events = useRead(
     listEvents,
     { params: { realm }, query: byHandQuery(Number.isFinite(since) ? since : 0) },
-    { enabled: mayRead && found.length > 0 },
+    { enabled: mayRead && found.length > 0, fill: true },
   );
   if (!mayRead) return <NotYours />;
   if (managers.data && found.length === 0) return <span className="none">none</span>;

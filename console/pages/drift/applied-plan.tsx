@@ -36,7 +36,7 @@ export default function AppliedPlan({ params: { realm, revision: text = '' } }: 
     { params: { realm }, query: { type: 'REALM_IMPORTED', from: at - NEAR_MS, to: at + NEAR_MS, limit: 50 } },
     { enabled: found !== undefined && may(realm, 'events:read') },
   );
-  const event = events.data?.body?.sort(
+  const event = events.data?.body?.toSorted(
     (one, other) => Math.abs(one.occurredAt - at) - Math.abs(other.occurredAt - at),
   )[0];
   const resource = found && clusterResource(found.manager);

@@ -1,9 +1,9 @@
 // Changes that administrators made to what a manager declares, after it last applied: what its next run sets back. The server
 // keeps no declarations, so this is read from the audit log.
 import { Link } from 'wouter';
-import { inRealm } from '../../shell/addresses.ts';
 import { Note } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
+import { eventAddress } from '../audit/event-details.tsx';
 import { type AuditEvent, PartyName } from '../audit/party.tsx';
 import type { Manager } from './managers.tsx';
 
@@ -37,15 +37,7 @@ export function ByHand({ realm, events }: { realm: string; events: readonly Audi
         <ul>
           {events.slice(0, SHOWN).map((event) => (
             <li key={event.id}>
-              <Link
-                href={`${inRealm(realm, 'events')}?${new URLSearchParams({
-                  from: String(event.occurredAt),
-                  to: String(event.occurredAt + 1),
-                  event: event.id,
-                })}`}
-              >
-                {event.type}
-              </Link>{' '}
+              <Link href={eventAddress(realm, event)}>{event.type}</Link>{' '}
               {event.subject?.name && <bdi>{event.subject.name}</bdi>} by <PartyName party={event.actor} />,{' '}
               <Time ms={event.occurredAt} />
             </li>

@@ -7,13 +7,10 @@ import { Badge } from '../../ui/badge.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table } from '../../ui/table.tsx';
+import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
+import { Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PartyName } from '../audit/party.tsx';
-
-const PAGE_ROWS = 50;
 
 /** `+2 ~1 −0`, in words for screen readers. */
 export function Counts({ create, update, delete: deleted }: { create: number; update: number; delete: number }) {
@@ -67,37 +64,29 @@ export function History({ realm }: { realm: string }) {
           onChange={(text) => filters.set({ manager: text.trim(), cursor: undefined })}
         />
       </div>
-      {plans.error && <ProblemNote problem={plans.error} retry={() => void plans.refetch()} />}
-      {rows ? (
-        <Table
-          label="Applied plans"
-          rows={rows}
-          idOf={({ revision }) => String(revision)}
-          to={({ revision }) => historyAddress(realm, revision)}
-          stale={plans.isPlaceholderData}
-          columns={[
-            { id: 'revision', head: 'revision', cell: ({ revision }) => revision.toLocaleString('en') },
-            { id: 'at', head: 'applied', cell: ({ appliedAt }) => <Time ms={appliedAt} /> },
-            { id: 'what', head: 'what', cell: (plan) => <Counts {...plan} /> },
-            { id: 'manager', head: 'as manager', cell: (plan) => <bdi>{shortManager(plan.manager)}</bdi> },
-            { id: 'by', head: 'by', cell: ({ by }) => <PartyName party={by} /> },
-            {
-              id: 'undoes',
-              head: 'takes back',
-              cell: ({ undoes }) =>
-                undoes === null ? <span className="none">none</span> : undoes.toLocaleString('en'),
-            },
-          ]}
-          empty={
-            <Empty icon="search" title="No plan of this manager is kept">
-              <p>The name must be the whole one, as the list of managers has it.</p>
-            </Empty>
-          }
-        />
-      ) : (
-        !plans.error && <Loading lines={6} />
-      )}
-      {rows && rows.length > 0 && <Pager shown={rows.length} nextCursor={plans.data?.nextCursor} />}
+      <Paged
+        label="Applied plans"
+        read={plans}
+        idOf={({ revision }) => String(revision)}
+        to={({ revision }) => historyAddress(realm, revision)}
+        columns={[
+          { id: 'revision', head: 'revision', cell: ({ revision }) => revision.toLocaleString('en') },
+          { id: 'at', head: 'applied', cell: ({ appliedAt }) => <Time ms={appliedAt} /> },
+          { id: 'what', head: 'what', cell: (plan) => <Counts {...plan} /> },
+          { id: 'manager', head: 'as manager', cell: (plan) => <bdi>{shortManager(plan.manager)}</bdi> },
+          { id: 'by', head: 'by', cell: ({ by }) => <PartyName party={by} /> },
+          {
+            id: 'undoes',
+            head: 'takes back',
+            cell: ({ undoes }) => (undoes === null ? <span className="none">none</span> : undoes.toLocaleString('en')),
+          },
+        ]}
+        empty={
+          <Empty icon="search" title="No plan of this manager is kept">
+            <p>The name must be the whole one, as the list of managers has it.</p>
+          </Empty>
+        }
+      />
     </div>
   );
 }

@@ -54,7 +54,7 @@ export function Managers({ realm }: { realm: string }) {
   const events = useRead(
     listEvents,
     { params: { realm }, query: byHandQuery(Number.isFinite(since) ? since : 0) },
-    { enabled: mayReadEvents && Number.isFinite(since) },
+    { enabled: mayReadEvents && Number.isFinite(since), fill: true },
   );
   const [released, setReleased] = useState<string>();
   if (managers.error && !rows) return <ProblemNote problem={managers.error} retry={() => void managers.refetch()} />;

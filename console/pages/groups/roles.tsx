@@ -13,7 +13,7 @@ import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table, type TableColumn } from '../../ui/table.tsx';
+import { actionsColumn, Table, type TableColumn } from '../../ui/table.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { Group } from './group-tree.ts';
 
@@ -47,24 +47,16 @@ export function GroupRoles({ realm, group }: { realm: string; group: Group }) {
   const columns: TableColumn<GivenRole>[] = [
     { id: 'name', head: 'role', cell: ({ name }) => <bdi>{name}</bdi> },
     { id: 'of', head: 'of', cell: ({ clientId }) => (clientId === null ? 'the realm' : <bdi>{clientId}</bdi>) },
-    ...(isWriter
-      ? [
-          {
-            id: 'actions',
-            head: 'actions',
-            cell: (role: GivenRole) => (
-              <Button
-                small
-                variant="danger"
-                aria-label={`Take away: ${role.name}`}
-                onPress={() => setChange({ role, adds: false })}
-              >
-                Take away
-              </Button>
-            ),
-          },
-        ]
-      : []),
+    ...actionsColumn(isWriter, (role: GivenRole) => (
+      <Button
+        small
+        variant="danger"
+        aria-label={`Take away: ${role.name}`}
+        onPress={() => setChange({ role, adds: false })}
+      >
+        Take away
+      </Button>
+    )),
   ];
   const write = change && (change.adds ? add : remove);
   const params = { realm, id: group.id, roleId: change?.role.id ?? '' };

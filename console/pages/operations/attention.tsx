@@ -12,12 +12,12 @@ import { Badge } from '../../ui/badge.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Page } from '../../ui/page.tsx';
+import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table, type TableColumn } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { PageProps } from '../page.ts';
-import { PAGE_ROWS, Paged } from './paged.tsx';
 
 type Expiring = OutputOf<typeof listExpiring>[number];
 type Unused = OutputOf<typeof listUnusedClients>[number];

@@ -11,11 +11,11 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
+import { LOOK_SECONDS, PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
-import { LOOK_SECONDS, PAGE_ROWS, Paged } from './paged.tsx';
 
 type Webhook = OutputOf<typeof listWebhooks>[number];
 type Delivery = OutputOf<typeof listDeliveries>[number];

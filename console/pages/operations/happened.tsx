@@ -5,13 +5,13 @@ import { listEvents, retryLogout } from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.ts';
+import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty, ProblemNote } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
-import { EventDetails } from '../audit/event-details.tsx';
+import { EventOfAddress } from '../audit/event-details.tsx';
 import { type AuditEvent, PartyName } from '../audit/party.tsx';
-import { PAGE_ROWS, Paged } from './paged.tsx';
 
 const text = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
@@ -34,9 +34,8 @@ export function Happened({
   const events = useRead(
     listEvents,
     { params: { realm }, query: { type, limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) } },
-    { keep: true },
+    { keep: true, fill: true },
   );
-  const open = events.data?.body?.find(({ id }) => id === get('event'));
   const isLogout = type === 'BACKCHANNEL_LOGOUT_FAILED';
   const columns: TableColumn<AuditEvent>[] = [
     isLogout
@@ -100,7 +99,7 @@ export function Happened({
           </Empty>
         }
       />
-      {open && <EventDetails event={open} realm={realm} onClose={() => set({ event: undefined })} />}
+      <EventOfAddress realm={realm} rows={events.data?.body} />
     </div>
   );
 }

@@ -9,11 +9,11 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { useFilters } from '../../ui/filters.ts';
+import { LOOK_SECONDS, PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty, ProblemNote } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
-import { LOOK_SECONDS, PAGE_ROWS, Paged } from './paged.tsx';
 
 type Message = OutputOf<typeof listMessages>[number];
 

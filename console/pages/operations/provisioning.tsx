@@ -11,10 +11,10 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Facts, Panel } from '../../ui/page.tsx';
+import { LOOK_SECONDS, PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty, Note } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { LOOK_SECONDS, PAGE_ROWS, Paged } from './paged.tsx';
 import { ReconcileDialog } from './reconcile.tsx';
 import { Which } from './which.tsx';
 

@@ -11,11 +11,11 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Facts } from '../../ui/page.tsx';
+import { LOOK_SECONDS, PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty, Note, ProblemNote } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
-import { LOOK_SECONDS, PAGE_ROWS, Paged } from './paged.tsx';
 import { Which } from './which.tsx';
 
 type Directory = OutputOf<typeof listDirectories>[number];

@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table, type TableColumn } from '../../ui/table.tsx';
+import { actionsColumn, Table, type TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { InvitationLink, Invite } from './invite.tsx';
@@ -58,34 +58,26 @@ export function Invitations({
       head: 'expires',
       cell: ({ expiresAt }) => (expiresAt < Date.now() ? <Badge tone="warn">expired</Badge> : <Time ms={expiresAt} />),
     },
-    ...(isWriter
-      ? [
-          {
-            id: 'actions',
-            head: 'actions',
-            cell: (invitation: Invitation) => (
-              <span className="row">
-                <Button
-                  small
-                  aria-label={`New link for ${invitation.email}`}
-                  isDisabled={resend.isPending}
-                  onPress={() => sendAgain(invitation)}
-                >
-                  New link
-                </Button>
-                <Button
-                  small
-                  variant="danger"
-                  aria-label={`Revoke the invitation of ${invitation.email}`}
-                  onPress={() => setRevoked(invitation)}
-                >
-                  Revoke
-                </Button>
-              </span>
-            ),
-          },
-        ]
-      : []),
+    ...actionsColumn(isWriter, (invitation: Invitation) => (
+      <span className="row">
+        <Button
+          small
+          aria-label={`New link for ${invitation.email}`}
+          isDisabled={resend.isPending}
+          onPress={() => sendAgain(invitation)}
+        >
+          New link
+        </Button>
+        <Button
+          small
+          variant="danger"
+          aria-label={`Revoke the invitation of ${invitation.email}`}
+          onPress={() => setRevoked(invitation)}
+        >
+          Revoke
+        </Button>
+      </span>
+    )),
   ];
   return (
     <div className="stack">

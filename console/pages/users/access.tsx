@@ -14,7 +14,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table } from '../../ui/table.tsx';
+import { actionsColumn, Table } from '../../ui/table.tsx';
 import { say } from '../../ui/toast.tsx';
 import { AdminRoles } from './admin-roles.tsx';
 import { GiveRole } from './give-role.tsx';
@@ -189,23 +189,11 @@ function Roles({ realm, user }: UserTab) {
               cell: ({ clientId }) => (clientId === null ? <Badge>realm</Badge> : <bdi>{clientId}</bdi>),
             },
             { id: 'why', head: 'why', cell: ({ from }) => <Why from={from} /> },
-            ...(mayWrite
-              ? [
-                  {
-                    id: 'actions',
-                    head: 'actions',
-                    cell: (row: HeldRole) =>
-                      isDirect(row) ? (
-                        <IconButton
-                          label={`Take ${row.name} away`}
-                          icon="delete"
-                          small
-                          onPress={() => setRemoved(row)}
-                        />
-                      ) : null,
-                  },
-                ]
-              : []),
+            ...actionsColumn(mayWrite, (row: HeldRole) =>
+              isDirect(row) ? (
+                <IconButton label={`Take ${row.name} away`} icon="delete" small onPress={() => setRemoved(row)} />
+              ) : null,
+            ),
           ]}
           empty={<p className="hint pad">The user has no role.</p>}
         />

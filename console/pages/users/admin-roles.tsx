@@ -13,7 +13,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { TextField } from '../../ui/fields.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table } from '../../ui/table.tsx';
+import { actionsColumn, Table } from '../../ui/table.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { UserTab } from './user.tsx';
 
@@ -77,22 +77,9 @@ export function AdminRoles({ realm, user }: Pick<UserTab, 'realm' | 'user'>) {
               cell: (grant) =>
                 grant.realm === EVERY_REALM ? <Badge tone="warn">every realm</Badge> : <bdi>{grant.realm}</bdi>,
             },
-            ...(mayWrite
-              ? [
-                  {
-                    id: 'actions',
-                    head: 'actions',
-                    cell: (grant: Grant) => (
-                      <IconButton
-                        label={`Take ${grant.role} away`}
-                        icon="delete"
-                        small
-                        onPress={() => setRemoved(grant)}
-                      />
-                    ),
-                  },
-                ]
-              : []),
+            ...actionsColumn(mayWrite, (grant: Grant) => (
+              <IconButton label={`Take ${grant.role} away`} icon="delete" small onPress={() => setRemoved(grant)} />
+            )),
           ]}
           empty={<p className="hint pad">The user administers nothing.</p>}
         />

@@ -13,15 +13,14 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table, type TableColumn } from '../../ui/table.tsx';
+import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
+import { Empty, ProblemNote } from '../../ui/state.tsx';
+import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { UserTab } from './user.tsx';
 import type { User } from './words.ts';
 
-const PAGE_ROWS = 50;
 type Membership = OutputOf<typeof listUserOrganizations>[number];
 
 export default function Organizations({ realm, user }: UserTab) {
@@ -36,7 +35,6 @@ export default function Organizations({ realm, user }: UserTab) {
     { keep: true },
   );
   const [left, setLeft] = useState<Membership>();
-  const rows = memberships.data?.body ?? [];
   const columns: TableColumn<Membership>[] = [
     { id: 'name', head: 'organization', cell: ({ name }) => <bdi>{name}</bdi> },
     {
@@ -71,37 +69,23 @@ export default function Organizations({ realm, user }: UserTab) {
       actions={<AsCommand quiet commands={() => ({ curl: curlOf(listUserOrganizations, params) })} />}
     >
       {mayWrite && <Join realm={realm} user={user} />}
-      {memberships.error && <ProblemNote problem={memberships.error} retry={() => void memberships.refetch()} />}
-      {!memberships.data && !memberships.error && <Loading lines={4} />}
-      {memberships.data && (
-        <Table
-          label="Organizations"
-          rows={rows}
-          idOf={({ id }) => id}
-          to={({ id }) => inRealm(realm, 'organizations', id)}
-          stale={memberships.isPlaceholderData}
-          columns={columns}
-          empty={
-            <Empty
-              icon="org"
-              title="The user is a member of no organization"
-              actions={<ButtonLink to={inRealm(realm, 'organizations')}>Organizations</ButtonLink>}
-            >
-              <p>An organization is a company or a team whose users share the realm with others.</p>
-            </Empty>
-          }
-        />
-      )}
-      {rows.length > 0 && (
-        <div className="content">
-          <Pager
-            shown={rows.length}
-            total={memberships.data?.total}
-            nextCursor={memberships.data?.nextCursor}
-            filter="orgs"
-          />
-        </div>
-      )}
+      <Paged
+        label="Organizations"
+        read={memberships}
+        filter="orgs"
+        idOf={({ id }) => id}
+        to={({ id }) => inRealm(realm, 'organizations', id)}
+        columns={columns}
+        empty={
+          <Empty
+            icon="org"
+            title="The user is a member of no organization"
+            actions={<ButtonLink to={inRealm(realm, 'organizations')}>Organizations</ButtonLink>}
+          >
+            <p>An organization is a company or a team whose users share the realm with others.</p>
+          </Empty>
+        }
+      />
       {left && <Leave realm={realm} user={user} organization={left} onClose={() => setLeft(undefined)} />}
     </Panel>
   );

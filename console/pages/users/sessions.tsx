@@ -18,13 +18,12 @@ import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Panel } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
+import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table } from '../../ui/table.tsx';
+import { actionsColumn, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { UserTab } from './user.tsx';
 
-const PAGE_ROWS = 50;
 type Of = Pick<UserTab, 'realm' | 'user'>;
 type Session = OutputOf<typeof listUserSessions>[number];
 type Offline = OutputOf<typeof listOfflineSessions>[number];
@@ -72,7 +71,6 @@ function Live({ realm, user }: Of) {
     { keep: true },
   );
   const [ended, setEnded] = useState<Session | 'all'>();
-  const rows = sessions.data?.body ?? [];
   return (
     <Panel
       title="Live sessions"
@@ -94,65 +92,43 @@ function Live({ realm, user }: Of) {
         </>
       }
     >
-      {sessions.error && <ProblemNote problem={sessions.error} retry={() => void sessions.refetch()} />}
-      {!sessions.data && !sessions.error && <Loading lines={4} />}
-      {sessions.data && (
-        <Table
-          label="Live sessions"
-          rows={rows}
-          idOf={({ id }) => id}
-          stale={sessions.isPlaceholderData}
-          columns={[
-            {
-              id: 'browser',
-              head: 'browser',
-              cell: ({ userAgent, impersonator }) => (
-                <span className="row">
-                  <span title={userAgent ?? undefined}>{browserWords(userAgent)}</span>
-                  {impersonator !== null && (
-                    <Badge tone="warn">
-                      acted in by <bdi>{impersonator}</bdi>
-                    </Badge>
-                  )}
-                </span>
-              ),
-            },
-            { id: 'address', head: 'address', cell: ({ ipAddress }) => <code>{ipAddress ?? '–'}</code> },
-            { id: 'clients', head: 'applications', cell: ({ clients }) => <Chips items={clients} most={3} /> },
-            { id: 'started', head: 'began', cell: ({ startedAt }) => <Time ms={startedAt} /> },
-            { id: 'seen', head: 'last seen', cell: ({ lastSeenAt }) => <Time ms={lastSeenAt} /> },
-            { id: 'expires', head: 'ends', cell: ({ expiresAt }) => <Time ms={expiresAt} /> },
-            { id: 'level', head: 'level', numeric: true, cell: ({ levelOfAssurance }) => levelOfAssurance },
-            ...(may(realm, 'sessions:write')
-              ? [
-                  {
-                    id: 'actions',
-                    head: 'actions',
-                    cell: (row: Session) => (
-                      <IconButton
-                        label={`End the session in ${browserWords(row.userAgent)}`}
-                        icon="close"
-                        small
-                        onPress={() => setEnded(row)}
-                      />
-                    ),
-                  },
-                ]
-              : []),
-          ]}
-          empty={<p className="hint pad">The user is signed in nowhere.</p>}
-        />
-      )}
-      {rows.length > 0 && (sessions.data?.nextCursor !== undefined || cursor !== '') && (
-        <div className="content">
-          <Pager
-            shown={rows.length}
-            total={sessions.data?.total}
-            nextCursor={sessions.data?.nextCursor}
-            filter="sessions"
-          />
-        </div>
-      )}
+      <Paged
+        label="Live sessions"
+        read={sessions}
+        filter="sessions"
+        idOf={({ id }) => id}
+        columns={[
+          {
+            id: 'browser',
+            head: 'browser',
+            cell: ({ userAgent, impersonator }) => (
+              <span className="row">
+                <span title={userAgent ?? undefined}>{browserWords(userAgent)}</span>
+                {impersonator !== null && (
+                  <Badge tone="warn">
+                    acted in by <bdi>{impersonator}</bdi>
+                  </Badge>
+                )}
+              </span>
+            ),
+          },
+          { id: 'address', head: 'address', cell: ({ ipAddress }) => <code>{ipAddress ?? '–'}</code> },
+          { id: 'clients', head: 'applications', cell: ({ clients }) => <Chips items={clients} most={3} /> },
+          { id: 'started', head: 'began', cell: ({ startedAt }) => <Time ms={startedAt} /> },
+          { id: 'seen', head: 'last seen', cell: ({ lastSeenAt }) => <Time ms={lastSeenAt} /> },
+          { id: 'expires', head: 'ends', cell: ({ expiresAt }) => <Time ms={expiresAt} /> },
+          { id: 'level', head: 'level', numeric: true, cell: ({ levelOfAssurance }) => levelOfAssurance },
+          ...actionsColumn(may(realm, 'sessions:write'), (row: Session) => (
+            <IconButton
+              label={`End the session in ${browserWords(row.userAgent)}`}
+              icon="close"
+              small
+              onPress={() => setEnded(row)}
+            />
+          )),
+        ]}
+        empty={<p className="hint pad">The user is signed in nowhere.</p>}
+      />
       {ended === 'all' && <EndAll realm={realm} user={user} onClose={() => setEnded(undefined)} />}
       {ended !== undefined && ended !== 'all' && (
         <EndOne realm={realm} session={ended} onClose={() => setEnded(undefined)} />
@@ -221,22 +197,14 @@ function WhileSignedOut({ realm, user }: Of) {
             { id: 'started', head: 'began', cell: ({ startedAt }) => <Time ms={startedAt} /> },
             { id: 'used', head: 'last used', cell: ({ lastRefreshedAt }) => <Time ms={lastRefreshedAt} /> },
             { id: 'expires', head: 'ends', cell: ({ expiresAt }) => <Time ms={expiresAt} /> },
-            ...(mayWrite
-              ? [
-                  {
-                    id: 'actions',
-                    head: 'actions',
-                    cell: (row: Offline) => (
-                      <IconButton
-                        label={`End the offline access of ${row.clientName ?? row.clientId}`}
-                        icon="close"
-                        small
-                        onPress={() => setEnded(row)}
-                      />
-                    ),
-                  },
-                ]
-              : []),
+            ...actionsColumn(mayWrite, (row: Offline) => (
+              <IconButton
+                label={`End the offline access of ${row.clientName ?? row.clientId}`}
+                icon="close"
+                small
+                onPress={() => setEnded(row)}
+              />
+            )),
           ]}
           empty={<p className="hint pad">No application has offline access for the user.</p>}
         />

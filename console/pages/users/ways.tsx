@@ -18,7 +18,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
-import { Table } from '../../ui/table.tsx';
+import { actionsColumn, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { ActionChoice } from './action-choice.tsx';
@@ -108,22 +108,14 @@ function Credentials({ realm, user }: Of) {
             { id: 'state', head: 'state', cell: (row) => <CredentialState credential={row} /> },
             { id: 'created', head: 'added', cell: ({ createdAt }) => <Time ms={createdAt} /> },
             { id: 'used', head: 'last used', cell: ({ lastUsedAt }) => <Time ms={lastUsedAt} /> },
-            ...(mayWrite
-              ? [
-                  {
-                    id: 'actions',
-                    head: 'actions',
-                    cell: (row: Credential) => (
-                      <IconButton
-                        label={`Remove ${credentialWords(row.type)} ${row.label ?? ''}`.trim()}
-                        icon="delete"
-                        small
-                        onPress={() => setRemoved(row)}
-                      />
-                    ),
-                  },
-                ]
-              : []),
+            ...actionsColumn(mayWrite, (row: Credential) => (
+              <IconButton
+                label={`Remove ${credentialWords(row.type)} ${row.label ?? ''}`.trim()}
+                icon="delete"
+                small
+                onPress={() => setRemoved(row)}
+              />
+            )),
           ]}
           empty={
             <Empty icon="key" title="The user has no credential here">
@@ -178,22 +170,9 @@ function Identities({ realm, user }: Of) {
             { id: 'name', head: 'account', cell: ({ name, subject }) => <bdi>{name ?? subject}</bdi> },
             { id: 'linked', head: 'connected', cell: ({ linkedAt }) => <Time ms={linkedAt} /> },
             { id: 'used', head: 'last used', cell: ({ lastUsedAt }) => <Time ms={lastUsedAt} /> },
-            ...(mayWrite
-              ? [
-                  {
-                    id: 'actions',
-                    head: 'actions',
-                    cell: (row: Link) => (
-                      <IconButton
-                        label={`Disconnect ${row.displayName}`}
-                        icon="delete"
-                        small
-                        onPress={() => setRemoved(row)}
-                      />
-                    ),
-                  },
-                ]
-              : []),
+            ...actionsColumn(mayWrite, (row: Link) => (
+              <IconButton label={`Disconnect ${row.displayName}`} icon="delete" small onPress={() => setRemoved(row)} />
+            )),
           ]}
           empty={<p className="hint pad">The user has not signed in by an identity provider.</p>}
         />
