@@ -7,7 +7,6 @@ import {
   type UseQueryResult,
   useMutation,
   useQuery,
-  useQueryClient,
 } from '@tanstack/react-query';
 import {
   type AnyRoute,
@@ -92,6 +91,10 @@ export function useAsked<R extends AnyRoute>(
   });
 }
 
+/** All that was read in the realm, and what belongs to no realm, is read anew where a page shows it. */
+export const readAnew = (realm: string | undefined): Promise<void> =>
+  queryClient.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === null || of === realm });
+
 export type Write<R extends AnyRoute> = UseMutationResult<ConsoleAnswer<OutputOf<R>>, ServerProblem, InputOf<R>>;
 
 /**
@@ -99,13 +102,11 @@ export type Write<R extends AnyRoute> = UseMutationResult<ConsoleAnswer<OutputOf
  * if the component is gone by then, as a dialog that was closed meanwhile.
  */
 export function useWrite<R extends AnyRoute>(route: R, { onDone }: { onDone?: () => void } = {}): Write<R> {
-  const client = useQueryClient();
   return useMutation<ConsoleAnswer<OutputOf<R>>, ServerProblem, InputOf<R>>({
     mutationFn: (input) => call(route, input),
     onSuccess: async (_, input) => {
-      const realm = Object(Object(input).params).realm;
       onDone?.();
-      await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === null || of === realm });
+      await readAnew(Object(Object(input).params).realm);
     },
   });
 }

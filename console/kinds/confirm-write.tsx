@@ -1,8 +1,7 @@
 // A question before one write of run-time data, with the same write for other tools. The toast comes even if the dialog was
 // closed while the server was asked.
-import { useQueryClient } from '@tanstack/react-query';
 import type { AnyRoute, InputOf } from '../api/client.ts';
-import { useWrite } from '../api/queries.ts';
+import { readAnew, useWrite } from '../api/queries.ts';
 import { Confirm, type Question } from '../ui/confirm.tsx';
 import { say } from '../ui/toast.tsx';
 import { requestCommands } from './commands.ts';
@@ -21,7 +20,6 @@ export function ConfirmWrite<R extends AnyRoute>({
   /** What the toast says. */
   done: string;
 }) {
-  const client = useQueryClient();
   const write = useWrite(route, { onDone: () => say(done) });
   const { params, body, query } = Object(input);
   return (
@@ -35,8 +33,7 @@ export function ConfirmWrite<R extends AnyRoute>({
           onSuccess: question.onClose,
           // the next try is of the object as it is now
           onError: (problem) => {
-            if (problem.is('precondition-failed'))
-              void client.invalidateQueries({ predicate: ({ queryKey: [realm] }) => realm === params.realm });
+            if (problem.is('precondition-failed')) void readAnew(params.realm);
           },
         })
       }

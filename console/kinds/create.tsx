@@ -1,8 +1,9 @@
 // Creating an object: the fields of its kind with the values that a new one has, then the server's plan, then the write.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { call, type ServerProblem } from '../api/client.ts';
+import { readAnew } from '../api/queries.ts';
 import type { PageProps } from '../pages/page.ts';
 import { inRealm, realmAddress } from '../shell/addresses.ts';
 import { Page } from '../ui/page.tsx';
@@ -71,7 +72,6 @@ function useOwner({ entry, params }: CreateProps): string | undefined {
 function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind }) {
   const { realm, clientId } = params;
   const [, navigate] = useLocation();
-  const client = useQueryClient();
   const owner = useOwner({ entry, params });
   const [edits, setEdits] = useState<Row>({});
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
@@ -101,7 +101,7 @@ function CreateForm({ entry, params, kind }: CreateProps & { kind: LoadedKind })
       return made.body as Row;
     },
     onSuccess: async (row) => {
-      await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === realm });
+      await readAnew(realm);
       say(`Created the ${entry.label}.`);
       navigate(objectAddress(realm, entry, row, clientId));
     },

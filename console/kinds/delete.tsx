@@ -1,8 +1,9 @@
 // Deleting an object: what depends on it is shown first, and its name is typed.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { call, type ServerProblem } from '../api/client.ts';
+import { queryClient, readAnew } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
 import { AsCommand } from '../ui/as-command.tsx';
 import { Button } from '../ui/button.tsx';
@@ -70,7 +71,6 @@ export default function Delete({
   const manager = managedOf(row)?.get('');
   const may = useMay();
   const kind = useKind(entry);
-  const client = useQueryClient();
   const [, navigate] = useLocation();
   const [typed, setTyped] = useState('');
   const dependents = useQuery({
@@ -89,8 +89,8 @@ export default function Delete({
     onSuccess: async () => {
       onClose();
       navigate(listAddress(realm, entry, of));
-      client.removeQueries({ queryKey: [realm, 'object', entry.section, address.key, of] });
-      await client.invalidateQueries({ predicate: ({ queryKey: [first] }) => first === realm });
+      queryClient.removeQueries({ queryKey: [realm, 'object', entry.section, address.key, of] });
+      await readAnew(realm);
       say(`Deleted the ${entry.label} ${name}.`);
     },
   });

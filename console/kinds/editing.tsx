@@ -1,8 +1,9 @@
 // Editing what the server has: the edits beside what was read, the server's plan, the write with the tag of what was read, and a
 // merge if another administrator was faster. Every form that changes stored configuration edits by this.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, lazy, Suspense, useState } from 'react';
 import type { ConsoleAnswer, ServerProblem } from '../api/client.ts';
+import { readAnew } from '../api/queries.ts';
 import type { Commands } from '../ui/as-command.tsx';
 import { Button } from '../ui/button.tsx';
 import { ProblemNote } from '../ui/state.tsx';
@@ -84,7 +85,6 @@ export function useEditing({
   onReplaced,
   kept,
 }: Given): Editing {
-  const client = useQueryClient();
   // a refetch in the background must not change the values that the edits are against
   const [base, setBase] = useState(read);
   const [seen, setSeen] = useState(read);
@@ -117,14 +117,14 @@ export function useEditing({
       } catch (problem) {
         if ((problem as ServerProblem).is?.('precondition-failed')) {
           // the page around the form, and the next plan, look at what is stored now
-          const [now] = await Promise.all([readAgain(), client.invalidateQueries({ queryKey: [realm] })]);
+          const [now] = await Promise.all([readAgain(), readAnew(realm)]);
           setTheirs(now);
         }
         throw problem;
       }
     },
     onSuccess: async (answer) => {
-      await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === null || of === realm });
+      await readAnew(realm);
       setReviewed(false);
       // the answer of a write names no managers
       if (answer.body) begin({ ...answer, body: { ...answer.body, managedBy: before.managedBy } }, {});
@@ -161,7 +161,7 @@ export function useEditing({
     endReview: () => {
       setReviewed(false);
       // deleted meanwhile: the page reads it anew, and says so
-      if (saving.error?.status === 404) void client.invalidateQueries({ queryKey: [realm] });
+      if (saving.error?.status === 404) void readAnew(realm);
     },
     correct: (found) => {
       setFaults(found);

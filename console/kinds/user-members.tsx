@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from 'react';
 import { call } from '../api/client.ts';
 import type { LightRoute } from '../api/light.ts';
-import { queryClient, useRead, useWrite } from '../api/queries.ts';
+import { readAnew, useRead, useWrite } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
 import { inRealm } from '../shell/addresses.ts';
 import { AsCommand } from '../ui/as-command.tsx';
@@ -207,7 +207,7 @@ function Remove<T extends MemberRow>({
       setProblem(cause);
     } finally {
       setBusy(false);
-      await queryClient.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === realm });
+      await readAnew(realm);
     }
   };
   return (

@@ -54,7 +54,8 @@ function Linked() {
 
 function SignedIn() {
   const session = useQuery({
-    queryKey: ['session'],
+    // of no realm: a write may change what the reader's own roles permit
+    queryKey: [null, 'session'],
     queryFn: async () => (await call(getAdminSession)).body,
     retry: false,
     staleTime: 60_000,

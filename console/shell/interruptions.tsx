@@ -1,6 +1,6 @@
 // Interruptions on any page: the session has ended, or the server asks for a second factor.
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { type Interruption, onInterruption, ServerProblem } from '../api/client.ts';
 import { useWrite } from '../api/queries.ts';
 import { stepUpAdminSession } from '../generated/routes.ts';
@@ -71,7 +71,12 @@ export function StepUp({ onDone }: { onDone: () => void }) {
   const [code, setCode] = useState('');
   const stepUp = useWrite(stepUpAdminSession);
   const wrong = stepUp.error instanceof ServerProblem && stepUp.error.is('invalid-credentials');
-  const prove = () => stepUp.mutate({ body: { otp: code.replaceAll(' ', '') } }, { onSuccess: onDone });
+  const form = useId();
+  const isCode = /^[\d ]{6,10}$/.test(code);
+  // a code works once: the second press of Enter must not send it again
+  const prove = () => {
+    if (isCode && !stepUp.isPending) stepUp.mutate({ body: { otp: code.replaceAll(' ', '') } }, { onSuccess: onDone });
+  };
   return (
     <Dialog
       title="Prove a second factor"
@@ -82,13 +87,14 @@ export function StepUp({ onDone }: { onDone: () => void }) {
           <a className="button" href={SIGN_IN} onClick={rememberPlace}>
             Another way, or set one up
           </a>
-          <Button variant="primary" onPress={prove} isDisabled={stepUp.isPending || !/^[\d ]{6,10}$/.test(code)}>
+          <Button type="submit" form={form} variant="primary" isDisabled={stepUp.isPending || !isCode}>
             Continue
           </Button>
         </>
       }
     >
       <form
+        id={form}
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();

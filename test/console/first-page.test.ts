@@ -1,12 +1,16 @@
-// Owns: the way into the console: signing in and coming back, its frame, its navigation by permissions, its palette.
+// Owns: the way into the console: signing in and coming back, its frame, its navigation by permissions, its palette, the focus.
 // Does not own: the pages of kinds (kinds.test.ts), the files and their headers (test/server/features/console.test.ts).
 // Implements: decisions "Console".
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealm } from '../../server/contract/realms.ts';
+import { putSettings } from '../../server/contract/settings.ts';
+import { codeAt, secretOn } from '../support/authenticator-app.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
 import { consoleAdministrator } from '../support/console-administrators.ts';
+import { createPerson } from '../support/person.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -255,5 +259,38 @@ test('a control that was disabled has the focus again, unless the reader has gon
   await expect.poll(() => create.isEnabled()).toBe(true);
   await page.waitForTimeout(100);
   expect(await isFocused(name)).toBe(true);
+  await close();
+});
+
+test('a code of the second factor is sent once, however often Enter is pressed', async () => {
+  const params = { realm: 'guarded' };
+  await server.admin.call(createRealm, { body: params });
+  const as = await consoleAdministrator(server, 'guarded', 'boss', ['roles:read', 'clients:read']);
+  const { page, open, go, heading, close } = await openConsole({ server, browser }, { as });
+  await open('/realms/guarded/roles');
+  await heading('Roles');
+  await server.admin.call(putSettings, { params, body: { requireMfa: true } });
+  const boss = createPerson(server.baseUrl);
+  const enrolment = await boss.fill(await boss.open('/realms/guarded/login'), {
+    username: as.username,
+    password: as.password,
+  });
+  const secret = secretOn(enrolment);
+  await boss.fill(enrolment, { code: codeAt(secret) });
+  const sent: string[] = [];
+  await page.route('**/admin/session/step-up', async (route) => {
+    sent.push(route.request().url());
+    await sleep(500);
+    await route.continue();
+  });
+  await go('/realms/guarded/clients');
+  const dialog = page.getByRole('alertdialog', { name: 'Prove a second factor' });
+  // that of the enrolment is used up
+  await dialog.getByLabel('Code of your authenticator app').fill(codeAt(secret, Date.now() + 30_000));
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await heading('Clients');
+  expect(sent).toHaveLength(1);
   await close();
 });

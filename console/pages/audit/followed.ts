@@ -1,7 +1,7 @@
 // The newest events, asked for again and again: each request begins where the last one ended, so that following costs the
-// server a few rows, and no event between two requests is missed.
+// server a few rows, and of the events between two requests none is missed that the page has room for.
 import { useEffect, useState } from 'react';
-import { call, ServerProblem } from '../../api/client.ts';
+import { callFilled, ServerProblem } from '../../api/client.ts';
 import { listEvents } from '../../generated/routes.ts';
 import type { AuditEvent } from './party.tsx';
 import type { EventsQuery } from './query.ts';
@@ -34,12 +34,10 @@ export function useFollowed(realm: string, query: EventsQuery, isOn: boolean): F
       const newest = rows?.[0]?.occurredAt;
       const from = newest === undefined ? asked.from : Math.max(asked.from ?? 0, newest - LATE_MS);
       try {
-        const answer = await call(listEvents, {
-          params: { realm },
-          query: { ...asked, limit: ASKED, ...(from !== undefined && { from }) },
-          signal: ended.signal,
-        });
         const known = new Set(rows?.map(({ id }) => id));
+        const limit = rows ? MOST_SHOWN : ASKED;
+        const query = { ...asked, limit, ...(from !== undefined && { from }) };
+        const answer = await callFilled(listEvents, { params: { realm }, query, signal: ended.signal });
         const fresh = (answer.body ?? []).filter(({ id }) => !known.has(id));
         if (rows) came += fresh.length;
         rows = [...fresh, ...(rows ?? [])].sort((one, other) => other.occurredAt - one.occurredAt).slice(0, MOST_SHOWN);

@@ -1,10 +1,10 @@
 // A user's rights and their origins: groups, roles with every way that the user has them, admin roles.
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callAll, type OutputOf, type ServerProblem } from '../../api/client.ts';
-import { keyOf, useWrite } from '../../api/queries.ts';
+import { keyOf, readAnew, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { getUser, listUserRoles, putUser, removeUserRole } from '../../generated/routes.ts';
+import { listUserRoles, putUser, removeUserRole } from '../../generated/routes.ts';
 import { requestCommands } from '../../kinds/commands.ts';
 import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
@@ -36,7 +36,6 @@ function Groups({ realm, user, etag }: UserTab) {
   const mayWrite = may.partly(realm, 'users:write');
   const [added, setAdded] = useState<string | null>(null);
   const [round, setRound] = useState(0);
-  const client = useQueryClient();
   const put = useWrite(putUser);
   const save = (groups: string[], done: string) =>
     put.mutate(
@@ -53,8 +52,7 @@ function Groups({ realm, user, etag }: UserTab) {
         },
         // the next try is of the groups as they are now
         onError: (problem) => {
-          if (problem.is('precondition-failed'))
-            void client.invalidateQueries({ queryKey: [realm, 'GET', getUser.path] });
+          if (problem.is('precondition-failed')) void readAnew(realm);
         },
       },
     );

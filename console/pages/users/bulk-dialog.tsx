@@ -1,6 +1,6 @@
 // Asks before an action on many users, shows how far it is, and which users it failed for.
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { readAnew } from '../../api/queries.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -29,7 +29,6 @@ export default function BulkDialog({
   /** @param isDone the selection is dealt with */
   onClose: (isDone: boolean) => void;
 }) {
-  const client = useQueryClient();
   const [choice, setChoice] = useState<Choice>({ group: null, requiredActions: [] });
   const [typed, setTyped] = useState('');
   const [done, setDone] = useState<number>();
@@ -50,7 +49,7 @@ export default function BulkDialog({
       onProgress: setDone,
       signal: stop.current.signal,
     });
-    await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === realm });
+    await readAnew(realm);
     if (failed.length === 0 && !stop.current.signal.aborted) {
       say(`${action.label}: done for ${count(users.size, 'user')}.`);
       onClose(true);

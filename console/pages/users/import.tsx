@@ -1,7 +1,8 @@
 // Many users from a file: what the file has, the import with its progress, and the rows that the server refused.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type ChangeEvent, useEffect, useId, useRef, useState } from 'react';
 import { ServerProblem } from '../../api/client.ts';
+import { readAnew } from '../../api/queries.ts';
 import { importUsers } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { word } from '../../kinds/shell-words.ts';
@@ -53,7 +54,6 @@ async function readFile(file: File): Promise<Chosen> {
 }
 
 export default function ImportUsers({ params: { realm } }: PageProps) {
-  const client = useQueryClient();
   const [round, setRound] = useState(0);
   const [atomic, setAtomic] = useState(false);
   const [progress, setProgress] = useState<ImportState>();
@@ -69,7 +69,7 @@ export default function ImportUsers({ params: { realm } }: PageProps) {
       setProgress(nothingYet);
       return importRows(realm, rows, { atomic, signal: stop.current.signal, onProgress: setProgress });
     },
-    onSettled: () => client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === realm }),
+    onSettled: () => readAnew(realm),
   });
   const again = () => {
     setRound(round + 1);

@@ -1,7 +1,8 @@
 // A user's personal data: an export of what the realm holds, and erasure.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ConsoleAnswer, call, type OutputOf, type ServerProblem } from '../../api/client.ts';
+import { readAnew } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { eraseUser, exportUserData } from '../../generated/routes.ts';
 import { requestCommands } from '../../kinds/commands.ts';
@@ -16,7 +17,6 @@ import { Erase } from './user-actions.tsx';
 
 export default function PersonalData({ realm, user, etag }: UserTab) {
   const may = useMay();
-  const client = useQueryClient();
   const params = { realm, userId: user.id };
   const [erases, setErases] = useState(false);
   // it is read once for each press, as each reading is in the audit log
@@ -25,7 +25,7 @@ export default function PersonalData({ realm, user, etag }: UserTab) {
     onSuccess: async ({ body }) => {
       saveFile(`${realm}-${user.id}.json`, JSON.stringify(body, null, 2));
       say('Saved the export as a file.');
-      await client.invalidateQueries({ queryKey: [realm, 'GET', '/admin/realms/:realm/events'] });
+      await readAnew(realm);
     },
   });
   return (

@@ -1,11 +1,12 @@
 // The actions on a user as a whole, in the head of the user's page.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { AnyRoute, InputOf, ServerProblem } from '../../api/client.ts';
 import { call } from '../../api/client.ts';
+import { readAnew } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { deleteLockout, deleteUser, eraseUser, listUsers, mailPasswordReset, putUser } from '../../generated/routes.ts';
+import { deleteLockout, deleteUser, eraseUser, mailPasswordReset, putUser } from '../../generated/routes.ts';
 import { requestCommands } from '../../kinds/commands.ts';
 import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
 import { word } from '../../kinds/shell-words.ts';
@@ -90,14 +91,14 @@ export function UserActions(props: Props) {
 type Asking = Props & { onClose: () => void };
 /** Deletes or erases, and leaves the page before anything asks for the user again. */
 function useRemoval<R extends AnyRoute>(route: R, realm: string, done: string) {
-  const client = useQueryClient();
   const [, navigate] = useLocation();
   return useMutation<unknown, ServerProblem, InputOf<R>>({
     mutationFn: (input) => call(route, input),
-    onSuccess: async () => {
+    onSuccess: () => {
       say(done);
       navigate(usersAddress(realm));
-      await client.invalidateQueries({ queryKey: [realm, 'GET', listUsers.path] });
+      // the page of the user is gone by then, and asks for nothing
+      setTimeout(() => void readAnew(realm));
     },
   });
 }

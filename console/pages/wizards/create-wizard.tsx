@@ -1,9 +1,10 @@
 // A wizard that makes one object: what is it, its settings in one step or more, the server's plan, then a last step that tries
 // it out. The address has the choice, the step and the object that was made.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type ComponentType, type FormEvent, type ReactNode, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { call, type ServerProblem } from '../../api/client.ts';
+import { readAnew } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { kindInSection } from '../../kinds/all.ts';
 import { createCommands, listCommands } from '../../kinds/commands.ts';
@@ -182,7 +183,6 @@ function Settings(props: SettingsProps) {
 
 function SettingsForm({ spec, realm, variant, entry, at, kind }: SettingsProps & { kind: LoadedKind }) {
   const { path, go, to } = useWizardAddress();
-  const client = useQueryClient();
   const asks = variant.steps.flatMap((step) => step.asks);
   const secretNames = new Set(asks.filter(({ is }) => is === 'secret' || is === 'long-secret').map(({ name }) => name));
   const draft = useDraft(realm, `${spec.name}.${variant.id}`, (name) => secretNames.has(name));
@@ -214,7 +214,7 @@ function SettingsForm({ spec, realm, variant, entry, at, kind }: SettingsProps &
     onSuccess: async (row) => {
       const id = idOf(entry, row);
       if (variant.makesSecret) keepSecret(realm, id, secret);
-      await client.invalidateQueries({ predicate: ({ queryKey: [of] }) => of === realm });
+      await readAnew(realm);
       draft.clear();
       say(`Created the ${entry.label}.`);
       go({ variant: variant.id, step: END, id });
