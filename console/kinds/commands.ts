@@ -151,7 +151,7 @@ export async function editCommands(
 export const documentCommand = (realm: string, document: Row): string =>
   `realmctl import ${word(realm)} -f - <<'END'\n${jsonText(withoutSecrets(document))}\nEND`;
 
-const isSecret = (name: string): boolean => /^(secret|password)$|secret$/i.test(name);
+export const isSecretName = (name: string): boolean => /^(secret|password)$|secret$/i.test(name);
 /** A command is copied and sent around: a secret that was typed is left out of it. */
 export function withoutSecrets<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutSecrets) as T;
@@ -159,7 +159,7 @@ export function withoutSecrets<T>(value: T): T {
   return Object.fromEntries(
     Object.entries(value).map(([name, of]) => [
       name,
-      isSecret(name) && typeof of === 'string' ? '<secret>' : withoutSecrets(of),
+      isSecretName(name) && typeof of === 'string' ? '<secret>' : withoutSecrets(of),
     ]),
   ) as T;
 }

@@ -11,6 +11,7 @@ import { useMay } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
 import { ComboInput } from '../ui/combo-input.tsx';
 import { type FieldProps, FieldSet } from '../ui/fields.tsx';
+import { useLater } from '../ui/later.ts';
 import { kindOf } from './all.ts';
 import type { KindEntry, Row } from './entry.ts';
 import { kindNow } from './loaded.ts';
@@ -27,13 +28,14 @@ interface Choice {
 function useChoices(entry: KindEntry | undefined, realm: string, text: string, byId: boolean): readonly Choice[] {
   const may = useMay();
   const enabled = entry !== undefined && !entry.ofClient && may.partly(realm, entry.read);
+  const q = useLater(entry?.searches ? text : '');
   const { data } = useQuery({
-    queryKey: [realm, 'choices', entry?.section, entry?.searches ? text : ''],
+    queryKey: [realm, 'choices', entry?.section, q],
     enabled,
     queryFn: async ({ signal }) => {
       if (!entry) return [];
       const { routes } = await kindNow(entry);
-      const query = entry.searches ? { limit: SHOWN, ...(text !== '' && { q: text }) } : { limit: 200 };
+      const query = entry.searches ? { limit: SHOWN, ...(q !== '' && { q }) } : { limit: 200 };
       return (await call(routes.list, { params: { realm }, query, signal })).body as Row[];
     },
     placeholderData: (before) => before,

@@ -7,6 +7,7 @@ import { AsCommand, type Commands } from '../ui/as-command.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Loading, Note, ProblemNote } from '../ui/state.tsx';
+import { isSecretName } from './commands.ts';
 import type { Row } from './entry.ts';
 import { type Plan, planFaults, planOf } from './plan.ts';
 import { FromTo, PlanView } from './plan-view.tsx';
@@ -37,7 +38,6 @@ export interface ReviewProps {
 
 /** A secret is shown as this. */
 const HIDDEN = '***';
-const isSecret = (name: string) => /secret|password|token$|key$/i.test(name);
 
 export function Review({
   title,
@@ -109,8 +109,8 @@ export function Review({
                 <div key={name} className="plan-field">
                   <code>{name}</code>
                   <FromTo
-                    from={name in before ? (isSecret(name) ? HIDDEN : before[name]) : undefined}
-                    to={isSecret(name) ? HIDDEN : value}
+                    from={name in before ? (isSecretName(name) ? HIDDEN : before[name]) : undefined}
+                    to={isSecretName(name) ? HIDDEN : value}
                   />
                 </div>
               ))}

@@ -1,5 +1,5 @@
-// The newest events, asked for again and again: each request begins where the last one ended, so that following costs the
-// server a few rows, and of the events between two requests none is missed that the page has room for.
+// The newest events, asked for again and again. Each request begins where the last one ended, so that following costs the server
+// a few rows. An answer has as many rows as the page shows, so that the page misses none of them.
 import { useEffect, useState } from 'react';
 import { callFilled, ServerProblem } from '../../api/client.ts';
 import { listEvents } from '../../generated/routes.ts';
