@@ -1,4 +1,5 @@
-// The command palette: pages of this realm, other realms, objects found on the server as the reader types, and what can be done.
+// The command palette: pages of this realm, other realms, objects of all of them, found on the server as the reader types, and what can
+// be done.
 import { useQueries } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
@@ -9,11 +10,13 @@ import { Menu, MenuItem, MenuSection } from 'react-aria-components/Menu';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { SearchField } from 'react-aria-components/SearchField';
 import { useLocation } from 'wouter';
+import type { SearchKind } from '../../server/contract/search.ts';
 import { call } from '../api/client.ts';
+import { useRead } from '../api/queries.ts';
 import { realmsMatching, useRealms } from '../api/realms.ts';
 import { useMay } from '../api/session.ts';
-import { listUsers } from '../generated/routes.ts';
-import { placeOf, titleOf } from '../kinds/all.ts';
+import { search } from '../generated/routes.ts';
+import { kindOf, placeOf, titleOf } from '../kinds/all.ts';
 import type { Row } from '../kinds/entry.ts';
 import { allKinds } from '../kinds/known.ts';
 import { kindNow } from '../kinds/loaded.ts';
@@ -26,24 +29,51 @@ import { type PaletteEntry as Entry, useActions } from './palette-actions.ts';
 
 const OF_EACH = 5;
 
-/** Objects of the realm whose names have the text, of each kind that the reader may list. */
-function useObjects(realm: string | undefined, text: string): [string, Entry[]][] {
+/** The kinds that the search over all realms finds. */
+const FOUND_ANYWHERE = ['user', 'client', 'group', 'role', 'organization'] as const satisfies readonly SearchKind[];
+const isFoundAnywhere = (kind: string): boolean => FOUND_ANYWHERE.some((one) => one === kind);
+const LONGEST = 255;
+
+/** Objects of all realms that the reader may see, those of this realm first. */
+function useHits(realm: string | undefined, text: string): [string, Entry[]][] {
+  const query = { q: text.slice(0, LONGEST), kinds: FOUND_ANYWHERE.join(','), limit: OF_EACH };
+  const enabled = text !== '';
+  const here = useRead(search, { query: { ...query, realm } }, { enabled: enabled && realm !== undefined });
+  const anywhere = useRead(search, { query }, { enabled });
+  const hits = [
+    ...(here.data?.body?.hits ?? []),
+    ...(anywhere.data?.body?.hits ?? []).filter((hit) => hit.realm !== realm),
+  ];
+  return FOUND_ANYWHERE.map((kind): [string, Entry[]] => {
+    const entry = kindOf(kind);
+    // a role of a client is on a page below the client's, whose id the hit lacks
+    const own = hits.filter((hit) => hit.kind === kind && !(kind === 'role' && hit.detail !== null));
+    return [
+      entry ? titleOf(entry) : 'Users',
+      own.map(({ id, name, detail, realm: of }) => {
+        const help = [detail !== name && detail, of !== realm && of].filter(Boolean).join(' · ');
+        return {
+          id: `${kind} ${of} ${id}`,
+          words: name,
+          ...(help !== '' && { help }),
+          to: entry ? objectAddress(of, entry, { id }) : inRealm(of, 'users', id),
+          icon: entry ? placeOf(entry).icon : 'user',
+        };
+      }),
+    ];
+  });
+}
+
+/** Objects of the other kinds in this realm, by the lists of those that the reader may see. */
+function useListed(realm: string | undefined, text: string): [string, Entry[]][] {
   const may = useMay();
   const searched =
     realm === undefined || text.length < 2
       ? []
-      : allKinds.filter((entry) => entry.searches && !entry.ofClient && may.partly(realm, entry.read));
-  const users = useQueries({
-    queries: [
-      {
-        queryKey: [realm, 'palette', 'users', text],
-        enabled: realm !== undefined && text.length >= 2 && may.partly(realm, 'users:read'),
-        queryFn: async ({ signal }: { signal: AbortSignal }) =>
-          (await call(listUsers, { params: { realm: realm ?? '' }, query: { q: text, limit: OF_EACH }, signal }))
-            .body ?? [],
-      },
-    ],
-  });
+      : allKinds.filter(
+          ({ kind, searches, ofClient, read }) =>
+            searches && !ofClient && !isFoundAnywhere(kind) && may.partly(realm, read),
+        );
   const found = useQueries({
     queries: searched.map((entry) => ({
       queryKey: [realm, 'palette', entry.section, text],
@@ -59,32 +89,23 @@ function useObjects(realm: string | undefined, text: string): [string, Entry[]][
     })),
   });
   if (realm === undefined) return [];
-  const people = (users[0].data ?? []).map(({ id, username, email }) => ({
-    id: `user ${id}`,
-    words: username,
-    ...(typeof email === 'string' && email !== username && { help: email }),
-    to: inRealm(realm, 'users', id),
-    icon: 'user' as const,
-  }));
-  return [
-    ['Users', people],
-    ...searched.map((entry, at): [string, Entry[]] => [
-      titleOf(entry),
-      (found[at]?.data ?? []).map((row) => ({
-        id: `${entry.section} ${nameOf(entry, row)}`,
-        words: nameOf(entry, row),
-        to: objectAddress(realm, entry, row),
-        icon: placeOf(entry).icon,
-      })),
-    ]),
-  ];
+  return searched.map((entry, at): [string, Entry[]] => [
+    titleOf(entry),
+    (found[at]?.data ?? []).map((row) => ({
+      id: `${entry.section} ${nameOf(entry, row)}`,
+      words: nameOf(entry, row),
+      to: objectAddress(realm, entry, row),
+      icon: placeOf(entry).icon,
+    })),
+  ]);
 }
 
 function useEntries(text: string): [string, Entry[]][] {
   const may = useMay();
   const realm = useRealm();
   const realms = useRealms(text);
-  const objects = useObjects(realm, text);
+  const hits = useHits(realm, text);
+  const listed = useListed(realm, text);
   const actions = useActions(realm, text);
   const wanted = text.toLowerCase();
   const pages = [...navEntries(may, realm), ...(realm === undefined ? [] : navEntries(may, undefined))]
@@ -97,7 +118,7 @@ function useEntries(text: string): [string, Entry[]][] {
     to: realmAddress(one.realm),
     icon: 'realm' as const,
   }));
-  const all: [string, Entry[]][] = [['Pages', pages], ['Realms', others], ...objects, ...actions];
+  const all: [string, Entry[]][] = [['Pages', pages], ['Realms', others], ...hits, ...listed, ...actions];
   return all.filter(([, entries]) => entries.length > 0);
 }
 

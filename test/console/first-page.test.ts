@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../server/contract/clients.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { putSettings } from '../../server/contract/settings.ts';
 import { codeAt, secretOn } from '../support/authenticator-app.ts';
@@ -123,6 +124,28 @@ test('the keyboard alone reaches an object by the palette, and the focus is on i
   await page.getByRole('menuitem', { name: /^Webhooks/ }).waitFor();
   await page.keyboard.press('Enter');
   await heading('Webhooks');
+  await close();
+});
+
+test('the palette finds objects of other realms, those of this realm first', async () => {
+  await server.admin.call(createRealm, { body: { realm: 'elsewhere' } });
+  for (const of of ['elsewhere', realm])
+    await server.admin.call(createClient, {
+      params: { realm: of },
+      body: { clientId: 'zebra-till', tokenEndpointAuthMethod: 'none' },
+    });
+  const { page, open, heading, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}`);
+  await heading(realm);
+  await page.keyboard.press('Control+k');
+  await page.getByLabel('Search for pages, realms and objects').fill('zebra-till');
+  const found = page.getByRole('menuitem', { name: /zebra-till/ });
+  await found.filter({ hasText: 'elsewhere' }).waitFor();
+  expect(await found.allInnerTexts()).toHaveLength(2);
+  expect(await found.first().innerText()).not.toContain('elsewhere');
+  await found.last().click();
+  await heading('zebra-till');
+  expect(page.url()).toContain('/realms/elsewhere/clients/');
   await close();
 });
 
