@@ -236,6 +236,7 @@ export function EditingDialogs({
   title,
   name,
   document,
+  sent = changes,
   commands,
   copy,
   isCopy = false,
@@ -248,6 +249,8 @@ export function EditingDialogs({
   name?: string;
   /** The change as a document; undefined: no document can say it. */
   document: Row | undefined;
+  /** The fields that are sent, where they are more than the changes. */
+  sent?: Row;
   commands: () => Commands | Promise<Commands>;
   /** The declaration with the changes. @param row as it is stored, with its managers */
   copy?: (row: Row, changes: Row) => Promise<Copied>;
@@ -273,7 +276,7 @@ export function EditingDialogs({
           title={title}
           realm={realm}
           document={document}
-          changes={changes}
+          changes={sent}
           before={before}
           save={words}
           {...(name !== undefined && { one: { name } })}

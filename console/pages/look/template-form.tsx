@@ -232,6 +232,7 @@ function Form({
         editing={editing}
         title="Save the message"
         document={document}
+        sent={body}
         copy={managed.copy}
         isCopy={managed.isCopy}
         isOpen={managed.isHeld}
