@@ -59,8 +59,8 @@ export const secretsOf = (kind: LoadedKind): readonly string[] => {
 };
 
 /**
- * The plan of a change by hand, which any manager's object takes. So the dry run is one with `force`: without it the server plans
- * nothing for an object that another manager owns.
+ * The plan of a change by hand. An administrator may change an object by hand although a manager owns it, so the dry run has
+ * `force`: without it the server plans nothing for the object of another manager.
  * @throws ServerProblem with the faults of a document that is refused
  */
 export async function planOf(realm: string, document: Row): Promise<Plan | undefined> {
