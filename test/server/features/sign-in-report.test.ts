@@ -282,7 +282,7 @@ test('an address is no question about former sign-ins for an administrator who m
     expect((await plain?.call(simulateUnsavedFlow, asked))?.body?.risk).toBeNull();
   }
   // a band that the caller names tells nothing
-  expect((await simulate({ ...elsewhere, riskBand: 'high' }, plain)).path.ends).toBe('signed-in');
+  expect((await simulate({ ...elsewhere, riskBand: 'high' }, plain)).path.ends).toBe('refused');
 });
 
 test('realmctl why user says it in a terminal, and what a situation would ask for', async () => {
