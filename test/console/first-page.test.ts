@@ -129,9 +129,9 @@ test('the keyboard alone reaches an object by the palette, and the focus is on i
 
 test('the palette finds objects of other realms, those of this realm first', async () => {
   await server.admin.call(createRealm, { body: { realm: 'elsewhere' } });
-  for (const of of ['elsewhere', realm])
+  for (const place of ['elsewhere', realm])
     await server.admin.call(createClient, {
-      params: { realm: of },
+      params: { realm: place },
       body: { clientId: 'zebra-till', tokenEndpointAuthMethod: 'none' },
     });
   const { page, open, heading, close } = await openConsole({ server, browser });
