@@ -71,27 +71,29 @@ export function useManagedObject({
       const manager = (managedOf(stored) ?? managed)?.get('') ?? '';
       return copyOfObject(entry, kind, { realm, manager, owner }, stored, changed);
     },
-    ways: managed ? !isGone && (
-      <ManagedWays
-        realm={realm}
-        managed={managed}
-        things={[thing]}
-        write={entry.write}
-        hold={hold}
-        isCopy={isCopy}
-        {...(lock.isDeclaredOnly && { declaredOnly: entry.many })}
-        onMode={(on) => {
-          // edits go along to where they are declared; they do not come back from there
-          if (!on) editing.discard();
-          filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
-        }}
-        commands={async () => {
-          const whole = documentOf(entry, kind, declaredFields(entry, kind, before), owner);
-          const commands = await objectCommands(entry, address, before, whole);
-          const manifest = await asDeclared(managed.get('') ?? '', commands.manifest);
-          return { ...commands, ...(manifest !== undefined && { manifest }) };
-        }}
-      />
-    ) : hold && <HeldNote hold={hold} realm={realm} isManaged={false} />,
+    ways: managed
+      ? !isGone && (
+          <ManagedWays
+            realm={realm}
+            managed={managed}
+            things={[thing]}
+            write={entry.write}
+            hold={hold}
+            isCopy={isCopy}
+            {...(lock.isDeclaredOnly && { declaredOnly: entry.many })}
+            onMode={(on) => {
+              // edits go along to where they are declared; they do not come back from there
+              if (!on) editing.discard();
+              filters.set({ [COPY_MODE.name]: on ? COPY_MODE.value : undefined });
+            }}
+            commands={async () => {
+              const whole = documentOf(entry, kind, declaredFields(entry, kind, before), owner);
+              const commands = await objectCommands(entry, address, before, whole);
+              const manifest = await asDeclared(managed.get('') ?? '', commands.manifest);
+              return { ...commands, ...(manifest !== undefined && { manifest }) };
+            }}
+          />
+        )
+      : hold && <HeldNote hold={hold} realm={realm} isManaged={false} />,
   };
 }

@@ -20,12 +20,12 @@ const ofHeld = <T,>(row: Row, make: (held: Held) => T): T | undefined => {
 export default detailWith('clients', ({ realm, entry }) => {
   const mayWrite = useMay().partly(realm, 'clients:write');
   return {
-          badges: (row) => ofHeld(row, (held) => <ProfileBadge held={held} />),
-          lead: (row) => ofHeld(row, (held) => <LacksNote held={held} />),
-          tabs: (row) =>
-            ofHeld(row, (held) => [
-              { id: 'profile', label: 'Security profile', content: () => <ProfileTab row={row} held={held} /> },
-            ]) ?? [],
+    badges: (row) => ofHeld(row, (held) => <ProfileBadge held={held} />),
+    lead: (row) => ofHeld(row, (held) => <LacksNote held={held} />),
+    tabs: (row) =>
+      ofHeld(row, (held) => [
+        { id: 'profile', label: 'Security profile', content: () => <ProfileTab row={row} held={held} /> },
+      ]) ?? [],
     actions: (row) => (
       <>
         <ButtonLink to={`${objectAddress(realm, entry, row)}/token-preview`}>Preview tokens</ButtonLink>

@@ -138,7 +138,10 @@ export function createTokens({
       {
         typ,
         algorithm,
-      }: { typ: 'at+jwt' | 'JWT' | 'logout+jwt' | 'secevent+jwt' | 'token-introspection+jwt'; algorithm: SigningAlgorithm | null },
+      }: {
+        typ: 'at+jwt' | 'JWT' | 'logout+jwt' | 'secevent+jwt' | 'token-introspection+jwt';
+        algorithm: SigningAlgorithm | null;
+      },
       claims: object,
     ): Promise<string> => signJwt(await keys.active(realm, algorithm ?? undefined), typ, claims),
 
