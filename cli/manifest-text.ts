@@ -23,23 +23,33 @@ export function secretLines(secrets: readonly SecretToCreate[], namespace?: stri
   if (secrets.length === 0) return [];
   const into = namespace === undefined ? '' : ` --namespace ${namespace}`;
   return [
-    'Secrets to create, each from a file that holds the value and no line break:',
-    ...secrets.map(
-      ({ name, key, of }) => `  kubectl create secret generic ${name}${into} --from-file=${key}=FILE # ${of}`,
+    'Secrets to create, each value from a file that holds it and no line break:',
+    ...bySecret(secrets).map(
+      ([name, of]) =>
+        `  kubectl create secret generic ${name}${into} ${of.map(({ key }) => `--from-file=${key}=FILE`).join(' ')} # ${ownersOf(of)}`,
     ),
   ];
 }
 
+/** A Secret holds all values that are named by it. */
+const bySecret = (secrets: readonly SecretToCreate[]): [string, SecretToCreate[]][] => [
+  ...Map.groupBy(secrets, ({ name }) => name),
+];
+const ownersOf = (secrets: readonly SecretToCreate[]): string => [...new Set(secrets.map(({ of }) => of))].join(', ');
+
 /** Secrets with empty values, to be filled in by hand or by another tool: filled ones don't belong into Git. */
 export function secretTemplates(secrets: readonly SecretToCreate[], namespace?: string): string {
-  const documents = secrets.map(({ name, key, of }) => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, ...(namespace !== undefined && { namespace }) },
-    stringData: { [key]: '' },
-    of,
-  }));
-  return documents.map(({ of, ...secret }) => `--- # ${oneLine(of)}\n${yamlText(secret)}`).join('');
+  return bySecret(secrets)
+    .map(([name, of]) => {
+      const secret = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, ...(namespace !== undefined && { namespace }) },
+        stringData: Object.fromEntries(of.map(({ key }) => [key, ''])),
+      };
+      return `--- # ${oneLine(ownersOf(of))}\n${yamlText(secret)}`;
+    })
+    .join('');
 }
 
 /** A name from the realm must not end the comment. */

@@ -250,10 +250,15 @@ function withKeyDefaults(place: string, printed: Schema): Schema {
   };
 }
 
+/** A word as it stands, in a pattern of RE2. */
+const literal = (word: unknown): string => String(word).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
 /** The API server refuses a null where there is an enum, be it one of its values or not. */
 function nullableWords(said: Schema): Schema {
   const { enum: words, ...kept } = said;
-  return said.nullable === true && Array.isArray(words) ? { ...kept, pattern: `^(${words.join('|')})$` } : said;
+  return said.nullable === true && Array.isArray(words)
+    ? { ...kept, pattern: `^(${words.map(literal).join('|')})$` }
+    : said;
 }
 
 const bounds = (minimum: unknown, maximum: unknown): Schema => ({

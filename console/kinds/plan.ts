@@ -1,7 +1,7 @@
 // The effects of a change of configuration, before it is made: the server's own plan of a document with that one object.
 import type { z } from 'zod';
-import type { ServerProblem } from '../api/client.ts';
-import { call, type OutputOf } from '../api/client.ts';
+import { problemType } from '../../server/contract/problem.ts';
+import { call, type OutputOf, ServerProblem } from '../api/client.ts';
 import { importRealm } from '../generated/routes.ts';
 import type { KindEntry, LoadedKind, Row } from './entry.ts';
 
@@ -69,6 +69,12 @@ export async function planOf(realm: string, document: Row): Promise<Plan | undef
     query: { dryRun: 'true', force: 'true', manager: MANAGER },
     body: document,
   });
+  // a document may make a realm; a form edits in one that was there
+  if (body?.changes.some(({ kind, action }) => kind === 'realm' && action === 'create')) {
+    const detail = `There is no realm ${realm}`;
+    const problem = { type: problemType('not-found'), title: 'Not found', status: 404, detail };
+    throw new ServerProblem(404, detail, problem);
+  }
   return body;
 }
 

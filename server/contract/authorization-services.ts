@@ -22,7 +22,7 @@ const settingsFields = {
   ),
   remoteResources: z.boolean().describe('Whether the client may register resources itself'),
   accessApi: z
-    .enum(['off', 'decisions', 'search'])
+    .enum(['none', 'decisions', 'search'])
     .describe(
       'Which requests of the client the AuthZEN API answers: about any user or client that it names (decisions), and also who may do what (search)',
     ),
@@ -34,7 +34,7 @@ export const freshAuthorizationSettings: AuthorizationSettings = {
   enforcement: 'enforcing',
   decisionStrategy: 'unanimous',
   remoteResources: false,
-  accessApi: 'off',
+  accessApi: 'none',
 };
 
 const names = (most: number) => z.array(name()).max(most);

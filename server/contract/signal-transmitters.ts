@@ -25,15 +25,15 @@ export const reactionFields = {
 
 const Reactions = z
   .strictObject({
-    sessionRevoked: Reaction,
-    tokenClaimsChange: Reaction,
-    credentialChange: Reaction,
-    assuranceLevelChange: Reaction,
-    accountDisabled: Reaction,
-    accountEnabled: Reaction,
-    accountPurged: Reaction,
-    credentialCompromise: Reaction,
-    identifierChanged: Reaction,
+    sessionRevoked: Reaction.describe('The transmitter ended the user’s session'),
+    tokenClaimsChange: Reaction.describe('Claims about the user changed there'),
+    credentialChange: Reaction.describe('The user’s credentials there changed'),
+    assuranceLevelChange: Reaction.describe('The user’s level of assurance there changed'),
+    accountDisabled: Reaction.describe('The user’s account there was disabled'),
+    accountEnabled: Reaction.describe('The user’s account there was enabled again'),
+    accountPurged: Reaction.describe('The user’s account there was deleted'),
+    credentialCompromise: Reaction.describe('Credentials of the user are known to others'),
+    identifierChanged: Reaction.describe('The user’s address or number there changed'),
   } satisfies Record<(typeof reactionFields)[Signal], typeof Reaction>)
   .partial();
 

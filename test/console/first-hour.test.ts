@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 const isFocused = (page: Page, label: string) =>
-  page.waitForFunction(`document.activeElement?.labels?.[0]?.textContent === ${JSON.stringify(label)}`);
+  expect.poll(() => page.evaluate('document.activeElement?.labels?.[0]?.textContent')).toBe(label);
 const text = (page: Page, label: string) => page.getByLabel(label, { exact: true }).innerText();
 
 test('the first field that is wrong has the focus, and says what it needs', async () => {
@@ -152,7 +152,7 @@ test('the palette finds settings by their words, and what can be created', async
   await look('a setting in the palette', { within: '[role=dialog]' });
   await page.keyboard.press('Enter');
   await heading('Settings');
-  await page.getByRole('heading', { level: 2, name: 'Signing in' }).waitFor();
+  await page.getByRole('heading', { level: 2, name: 'Signing in' }).first().waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('create a us');
   await page.getByRole('menuitem', { name: 'Create a user' }).waitFor();

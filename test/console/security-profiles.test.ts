@@ -43,7 +43,7 @@ test('a client gets a profile after the plan has shown its consequences, and say
   await review.getByRole('button', { name: 'Save', exact: true }).click();
   await heading('bank');
   await page.getByText('FAPI 2.0 Message Signing', { exact: true }).waitFor();
-  await page.getByRole('tab', { name: 'Security profile' }).click();
+  await page.getByRole('link', { name: 'Security profile' }).click();
   await page.getByText('the client’s own field', { exact: false }).waitFor();
   await page.getByText('only as signed JWTs').waitFor();
   expect(await page.getByText('This client is refused everywhere').count()).toBe(0);
@@ -59,11 +59,11 @@ test('a client that lacks something of the realm’s profile says what, until it
   await open(`/realms/${realm}/clients/${old}`);
   await heading('old');
   await page.getByText('This client is refused everywhere. It lacks for FAPI 2.0 Security Profile:').waitFor();
-  await page.getByText('must be private_key_jwt').waitFor();
-  await page.getByText('must be one of PS256, ES256, EdDSA').waitFor();
+  await page.getByText('must be private_key_jwt').first().waitFor();
+  await page.getByText('must be one of PS256, ES256, EdDSA').first().waitFor();
   await page.getByText('refused', { exact: true }).waitFor();
   await look('a client that is refused');
-  await page.getByRole('tab', { name: 'Security profile' }).click();
+  await page.getByRole('link', { name: 'Security profile' }).click();
   await page.getByText('the realm’s settings').waitFor();
   await look('the profile of a client that is refused');
   await open(`/realms/${realm}/clients?columns=effectiveProfile,profileLacks`);

@@ -170,7 +170,8 @@ test('a locked user: the report says why, and unlocking and a new password help'
   expect(await page.getByText(/^Locked until/).innerText()).not.toMatch(/\dT\d\d:/);
   await page.getByText('Once nothing prevents it, the user is signed in').waitFor();
   await page
-    .getByRole('row', { name: /locked after too many failed attempts/ })
+    .getByRole('row')
+    .filter({ hasText: 'locked after too many failed attempts' })
     .getByText('locked', { exact: true })
     .waitFor();
   await look('a sign-in report');

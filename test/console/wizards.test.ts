@@ -114,7 +114,8 @@ test('a SAML application by its metadata; metadata that is none is refused at th
   await choose(page, 'Metadata', 'As XML');
   await page.getByLabel('XML', { exact: true }).fill('<no-metadata/>');
   await page.getByRole('button', { name: 'Review and create' }).click();
-  await page.getByRole('alert').first().waitFor();
+  await page.locator('.fault').first().waitFor();
+  await page.getByText('1 answer needs a change.').waitFor();
   await page
     .getByLabel('XML', { exact: true })
     .fill(`<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://crm.example.com/saml">

@@ -61,6 +61,7 @@ const how: Record<string, [begins: string, how: string][]> = {
   'docs/authorization-services.md': [
     ['curl $ADMIN', 'test/server/features/authorization-services.test.ts'],
     ['field()', 'test/documentation/authorization-services.test.ts'],
+    ['curl -s $ISSUER/access', 'test/documentation/authorization-services.test.ts'],
   ],
   'docs/backup.md': [
     ['kubectl -n realmkeeper get secret', NEEDS.cluster],
@@ -124,7 +125,12 @@ const how: Record<string, [begins: string, how: string][]> = {
   ],
   'docs/troubleshooting.md': [
     ['kubectl get realmkeeper', 'test/operator/kubernetes.test.ts'],
+    ['realmctl doctor', 'test/cli/doctor.test.ts'],
     ['TOKEN=$(curl', NEEDS.cluster],
+  ],
+  'docs/shared-signals.md': [
+    ['curl -s $ISSUER/.well-known', 'test/documentation/shared-signals.test.ts'],
+    ['realmctl api POST', 'test/server/features/signal-transmitters.test.ts'],
   ],
   'docs/scim.md': [['curl -X POST', 'test/server/features/scim.users.test.ts']],
   'docs/upgrade.md': [

@@ -123,6 +123,12 @@ const allowed: Record<string, Record<string, string>> = {
   'server/features/operations/monitoring/service.ts': {
     'select count(*)::int as realms from realm': 'counts realms, for who may see all',
   },
+  'server/features/operations/diagnostics/store.ts': {
+    '': 'checks of the installation, for who may see all realms',
+  },
+  'server/features/operations/expiring/store.ts': {
+    "(select t.realm_id as realm, 'key-certificate'": 'of one realm, or of all for who may see all',
+  },
   'server/features/configuration/realms/store.ts': {
     'select md5(coalesce(string_agg(realm_id':
       'the list of realms, of which the caller sees those that its condition names',

@@ -87,6 +87,7 @@ beforeAll(async () => {
     secret('corporate', { secret: 'a secret of the provider' }, 'identity'),
     secret('directory', { password: 'the password at the directory' }, 'identity'),
     secret('turnstile', { secret: 'a secret of the CAPTCHA' }, 'identity'),
+    secret('corporate-signals', { header: 'Bearer of-the-transmitter', token: 'a token for its streams' }, 'identity'),
     secret('wiki', { token: 'a token of the wiki' }, 'identity'),
     {
       apiVersion: 'v1',

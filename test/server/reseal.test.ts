@@ -102,6 +102,14 @@ beforeAll(async () => {
   // The chain over the log of both realms is begun a moment after their first events.
   await vi.waitFor(async () => expect(await sql`select from event_chain`).toHaveLength(2));
   await makeClient(server, REALM, { clientId: 'job', secret: SECRET, grantTypes: ['client_credentials'] });
+  const header = newId();
+  const authorization = seal.seal('x', contextAtRest('signal-stream', { realm: REALM, id: header }));
+  await sql`
+    insert into signal_receiver (realm_id, id, client_id, enabled, events, subjects, start_with, formats, subject_in_events)
+    values (${REALM}, ${header}, 'job', true, '{}', 'used', 'none', '{}', false)`;
+  await sql`
+    insert into signal_stream (realm_id, id, receiver, method, pushed, endpoint_url, authorization_header, format, created_at)
+    values (${REALM}, ${header}, ${header}, 'push', true, 'https://receiver.example.com', ${authorization}, 'iss_sub', now())`;
 });
 afterAll(() => server?.stop());
 

@@ -2,13 +2,9 @@
 // Does not own: documents as fast-check makes them (documents.ts).
 // Implements: tests of what must carry a whole realm from one place to another.
 import { generateKeyPairSync } from 'node:crypto';
-import { parseAllDocuments, stringify } from 'yaml';
 import { declaredKinds } from '../../server/contract/declared-kinds.ts';
 import type { KindOf } from '../../server/contract/kind.ts';
 import { permissions } from '../../server/contract/permissions.ts';
-import { realmField } from '../../server/contract/resources/realm.ts';
-import { elementsOf, referenceTo } from '../../server/contract/section.ts';
-import { presentSections } from '../../server/contract/sections.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 import { fullSettings } from './full-settings.ts';
 import { SAML_CERTIFICATE } from './saml.ts';
@@ -486,26 +482,4 @@ function ownSections(): RealmDocument {
     ],
     users: [{ username: 'ana', email: 'ana@example.com', roles: ['reader'], groups: ['/staff'] }],
   };
-}
-
-/** Templates of Secrets with the values of the objects in the manifests that refer to them. */
-export function fillSecrets(templates: string, manifests: string): string {
-  const resources = parseAllDocuments(manifests).map((d) => d.toJS());
-  const full = fullRealm();
-  const named = new Map<string, unknown>();
-  for (const [name, section] of presentSections)
-    for (const secret of section.secrets ?? []) {
-      const values = new Map(elementsOf(section, Reflect.get(full, name)).map(({ key, element }) => [key, element]));
-      const declared = resources
-        .filter(({ kind }) => kind === section.resource?.kind)
-        .flatMap(({ kind, spec }) => elementsOf(section, kind === 'Realm' ? spec[realmField(name)] : [spec]));
-      for (const { key, element } of declared) {
-        const reference = Object(element)[referenceTo(secret)];
-        if (reference) named.set(reference.name, Object(values.get(key))[secret]);
-      }
-    }
-  return parseAllDocuments(templates)
-    .map((d) => d.toJS())
-    .map((secret) => stringify({ ...secret, stringData: { secret: named.get(secret.metadata.name) } }))
-    .join('---\n');
 }

@@ -83,7 +83,7 @@ export function ProfileTab({ row, held: { profile, lacks } }: { row: Row; held: 
           facts={[
             ...set.map(([field, value]) => ({
               name: labelled(field),
-              help: row[field] !== value && <Stored field={field} value={row[field]} />,
+              help: row[field] !== value && <Stored value={row[field]} />,
               value: <FullValue field={field} cell="json" value={value} />,
             })),
             { name: 'Algorithms that the client may sign by', value: <Chips items={profileClientSigning.options} /> },
@@ -101,8 +101,10 @@ export function ProfileTab({ row, held: { profile, lacks } }: { row: Row; held: 
   );
 }
 
-const Stored = ({ field, value }: { field: string; value: unknown }) => (
-  <>
-    The field says: <FullValue field={field} cell="json" value={value} />
-  </>
-);
+const Stored = ({ value }: { value: unknown }) => <>The field says: {stored(value)}</>;
+
+function stored(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

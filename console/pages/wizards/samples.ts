@@ -43,10 +43,7 @@ const portOf = (uri: string): string => {
 const isPlain = (issuer: string): boolean => issuer.startsWith('http:');
 const WITH_SECRET = "CLIENT_SECRET='the secret above'";
 const WITH_SECRETS = `${WITH_SECRET} COOKIE_SECRET=$(openssl rand -hex 32)`;
-const originOf = (uri: string): string => {
-  const origin = URL.parse(uri)?.origin;
-  return origin === undefined || origin === 'null' ? uri : origin;
-};
+const originOf = (uri: string): string => URL.parse(uri)?.origin.replace(/^null$/, uri) ?? uri;
 
 const web = ({ issuer, clientId, redirectUri }: SampleInput): Sample[] => [
   {

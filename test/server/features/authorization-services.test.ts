@@ -56,7 +56,7 @@ describe('the authorization services of a client', () => {
   test('are those of a fresh one where nobody has said anything, and it is in no list', async () => {
     expect(await whole()).toEqual({
       clientId,
-      settings: { enforcement: 'enforcing', decisionStrategy: 'unanimous', remoteResources: false, accessApi: 'off' },
+      settings: { enforcement: 'enforcing', decisionStrategy: 'unanimous', remoteResources: false, accessApi: 'none' },
       resources: [],
       scopes: [],
       policies: [],
@@ -103,7 +103,7 @@ describe('the authorization services of a client', () => {
       enforcement: 'enforcing',
       decisionStrategy: 'affirmative',
       remoteResources: true,
-      accessApi: 'off',
+      accessApi: 'none',
     });
     const events = async () => (await admin.call(listEvents, { params: { realm }, query: { clientId } })).body ?? [];
     const before = await events();

@@ -54,7 +54,7 @@ const models = fc
   })
   .map(
     ({ policies: all, permissions, decisionStrategy, enforcement }): Services => ({
-      settings: { enforcement, decisionStrategy, remoteResources: false, accessApi: 'off' },
+      settings: { enforcement, decisionStrategy, remoteResources: false, accessApi: 'none' },
       scopes: SCOPES.map((name) => ({ name, displayName: null })),
       resources: [
         {

@@ -10,6 +10,10 @@ const atRunTime = new Set([
   'POST /admin/realms/:realm/agents/:id/review',
   'POST /admin/realms/:realm/agents/:id/revoke',
   'POST /admin/realms/:realm/agents/:id/suspend',
+  // streams of signals, as the two servers keep them
+  'DELETE /admin/realms/:realm/signal-receivers/:id/streams/:streamId',
+  'POST /admin/realms/:realm/signal-transmitters/:id/stream',
+  'DELETE /admin/realms/:realm/signal-transmitters/:id/stream',
   // credentials
   'POST /admin/realms/:realm/clients/:id/secret',
   'POST /admin/realms/:realm/provisioning/initial-access-tokens',

@@ -100,7 +100,7 @@ test('a base address on loopback is a failure in production', async () => {
 });
 
 test('secrets of an older master key, and a certificate that ended, are found', async () => {
-  const [older] = await found('master-key', { masterKey: [Buffer.alloc(32, 7), MASTER_KEY] });
+  const [older] = await found('master-key', { masterKey: [Buffer.alloc(32, 9), MASTER_KEY] });
   expect(older).toMatchObject({ status: 'warning', advice: expect.stringContaining('npm run reseal') });
   expect(older?.details).toContainEqual(expect.stringMatching(/^realm_key\.private_key: \d/));
 });
@@ -193,7 +193,7 @@ test('a certificate file that ended is a failure, one that ends soon a warning, 
       { status: 'warning', message: expect.stringContaining('ends within 30 days') },
     ]);
     expect(await on('2030-01-01')).toMatchObject([{ status: 'ok' }]);
-    await rm(file);
+    await writeFile(file, '-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n');
     expect(await on('2030-01-01')).toMatchObject([{ status: 'skipped' }]);
   } finally {
     await rm(file, { force: true });

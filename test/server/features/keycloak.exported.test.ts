@@ -331,7 +331,7 @@ test('the document has what the realm had: clients’ protocol, flows’ conditi
   expect(document.authorizationServices).toMatchObject([
     {
       clientId: 'payments',
-      settings: { enforcement: 'enforcing', decisionStrategy: 'affirmative', remoteResources: true, accessApi: 'off' },
+      settings: { enforcement: 'enforcing', decisionStrategy: 'affirmative', remoteResources: true, accessApi: 'none' },
       permissions: expect.arrayContaining([
         expect.objectContaining({ name: 'see invoices', policies: [] }),
         expect.objectContaining({ name: 'refund invoices', policies: ['engineers'], scopes: ['refund'] }),

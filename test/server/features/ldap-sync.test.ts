@@ -335,7 +335,15 @@ test('it is reached by LDAPS and StartTLS, by who signed its certificate alone',
 test('one that offers no TLS is told so, with what to use instead', async () => {
   // the answer of a directory to an extended operation that it does not know: a protocol error
   const refusal = Buffer.from('300c02010178070a010204000400', 'hex');
-  const plain = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.write(refusal)));
+  const plain = createServer((socket) =>
+    socket
+      .on('error', () => {})
+      .once('data', (asked) => {
+        // by the number of the question: LDAPMessage begins with it
+        refusal[4] = asked[4] ?? 1;
+        socket.write(refusal);
+      }),
+  );
   await once(plain.listen(0, '127.0.0.1'), 'listening');
   const host = `127.0.0.1:${(plain.address() as AddressInfo).port}`;
   const tried = async (of: object) => {

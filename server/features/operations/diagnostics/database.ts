@@ -129,7 +129,7 @@ const vacuum = async (sql: Sql) => {
     sql<{ name: string; dead: number; share: number }>`
       select relname as name, n_dead_tup as dead, n_dead_tup::float / greatest(n_live_tup + n_dead_tup, 1) as share
       from pg_stat_user_tables
-      where n_dead_tup > ${MANY_DEAD} and n_dead_tup > ${DEAD_SHARE} * (n_live_tup + n_dead_tup)
+      where n_dead_tup > ${MANY_DEAD} and n_dead_tup > ${DEAD_SHARE}::float * (n_live_tup + n_dead_tup)
       order by n_dead_tup desc limit 20`,
   ]);
   const old = age?.age ?? 0;

@@ -69,8 +69,8 @@ export function createAccess({ sql, settings, decisions, batch, now }: AccessDep
   /** @throws OAuthError `access_denied` unless the client's authorization services answer such requests */
   async function mustServe({ realm, server }: Caller, what: 'decisions' | 'search'): Promise<Model> {
     const model = await decisions.model(realm, server.id);
-    const { accessApi = 'off' } = model?.settings ?? {};
-    if (!model || accessApi === 'off' || (what === 'search' && accessApi !== 'search'))
+    const { accessApi = 'none' } = model?.settings ?? {};
+    if (!model || accessApi === 'none' || (what === 'search' && accessApi !== 'search'))
       throw new OAuthError('access_denied', 'The client’s authorization services do not answer this (accessApi)');
     return model;
   }
