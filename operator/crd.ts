@@ -250,15 +250,11 @@ function withKeyDefaults(place: string, printed: Schema): Schema {
   };
 }
 
-/** A word as it stands, in a pattern of RE2. */
-const literal = (word: unknown): string => String(word).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-
 /** The API server refuses a null where there is an enum, be it one of its values or not. */
 function nullableWords(said: Schema): Schema {
   const { enum: words, ...kept } = said;
-  return said.nullable === true && Array.isArray(words)
-    ? { ...kept, pattern: `^(${words.map(literal).join('|')})$` }
-    : said;
+  if (said.nullable !== true || !Array.isArray(words)) return said;
+  return { ...kept, pattern: `^(${words.join('|').replaceAll(/[.+*?]/g, '\\$&')})$` };
 }
 
 const bounds = (minimum: unknown, maximum: unknown): Schema => ({
