@@ -56,7 +56,8 @@ export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; sea
 
       const guessCount: GuessCount = {
         async begin(sql, secrets) {
-          const fresh = secrets.filter((secret) => !tested.has(secret));
+          // an object may have several secrets, which count as one
+          const fresh = [...new Set(secrets)].filter((secret) => !tested.has(secret));
           for (const secret of fresh) {
             tested.add(secret);
             change(keyOf(secret), 1);
