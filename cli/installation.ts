@@ -5,8 +5,7 @@
 import { connect } from 'node:tls';
 import { z } from 'zod';
 import { plurals } from '../operator/resource.ts';
-import type { CheckStatus, Diagnostics } from '../server/contract/diagnostics.ts';
-import { getDiagnostics } from '../server/contract/diagnostics.ts';
+import { type CheckStatus, type Diagnostics, getDiagnostics } from '../server/contract/diagnostics.ts';
 import { DAY_MS } from '../server/contract/durations.ts';
 import { MASTER } from '../server/contract/realms.ts';
 import { GROUP } from '../server/contract/resources/custom-resource.ts';

@@ -273,7 +273,7 @@ export const shownSettings = (config: Config): Record<string, string | number | 
     }),
   );
 
-/** What a report of the installation says of its set-up. */
+/** The set-up, for reports of the installation. */
 export const setUpOf = (config: Config, keys: number) => ({
   baseUrl: config.baseUrl,
   production: config.NODE_ENV === 'production',

@@ -1,4 +1,4 @@
-// What the palette finds besides pages and objects: what can be created or set up in the realm, and single settings.
+// The palette's entries besides pages and objects: things that can be created or set up in the realm, and single settings.
 import { useQuery } from '@tanstack/react-query';
 import { type May, useMay } from '../api/session.ts';
 import { placeOf } from '../kinds/all.ts';

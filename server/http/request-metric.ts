@@ -44,14 +44,14 @@ export function createRequestMetric(registry: Registry, { histogram }: { histogr
   if (!latency) summaryByRoute(registry, all);
   histogramBySurface(registry, all);
   return (request) => {
-    const { seconds, ...labels } = request;
+    const { seconds } = request;
     const total = totals.get(request.uri)?.get(request.method)?.get(request.status) ?? first(request);
     total.count += 1;
     total.seconds += seconds;
     let bucket = 0;
     while (bucket < FEW_BUCKETS.length && seconds > (FEW_BUCKETS[bucket] ?? 0)) bucket += 1;
     total.within[bucket] = (total.within[bucket] ?? 0) + 1;
-    latency?.observe(labels, seconds);
+    latency?.observe(total.labels, seconds);
   };
 }
 

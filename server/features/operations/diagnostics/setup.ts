@@ -1,9 +1,8 @@
 // Checks of how the server is set up: its addresses, proxies, certificate files, master key and health.
-import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { DAY_MS } from '../../../contract/durations.ts';
 import { loopbackHosts } from '../../../contract/names.ts';
 import type { Reseal } from '../../../domain/reseal.ts';
+import { certificatesIn } from '../monitoring/components.ts';
 import type { HealthReport } from '../monitoring/health.ts';
 import { count, type Examination, failure, ok, orWell, skipped, warning } from './check.ts';
 
@@ -28,7 +27,6 @@ export interface SetUp {
 }
 
 const SOON_MS = 30 * DAY_MS;
-const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 function baseAddress({ baseUrl, production, embedded }: SetUp) {
   const { hostname, protocol } = new URL(baseUrl);
@@ -91,8 +89,7 @@ const certificates = async (files: readonly string[], now: () => Date) => {
   const at = now();
   const found = await Promise.all(
     files.map(async (file) => {
-      const pems = (await readFile(file, 'utf8')).match(PEM) ?? [];
-      const ends = pems.map((pem) => new X509Certificate(pem).validToDate);
+      const ends = (await certificatesIn(file)).map(({ validToDate }) => validToDate);
       const ended = ends.filter((end) => end <= at);
       const soon = ends.filter((end) => end > at && end.getTime() - at.getTime() < SOON_MS);
       if (ended.length > 0)

@@ -59,22 +59,6 @@ export const mail = (sql: Sql, master: string) => sql<MailRow>`
   from realm r left join (select distinct realm_id from messaging_provider where channel = 'EMAIL' and enabled) p using (realm_id)
   where r.deleted_at is null`;
 
-export interface JobRow {
-  name: string;
-  due: number;
-  seconds: number;
-  failed: number;
-}
-/** Jobs that are due for `late` seconds or failed for good within a day. pg-boss deletes what it did after ten minutes. */
-export const jobs = (sql: Sql, late: number) => sql<JobRow>`
-  select name, count(*) filter (where state < 'active')::int as due,
-    coalesce(extract(epoch from now() - min(start_after) filter (where state < 'active')), 0)::int as seconds,
-    count(*) filter (where state = 'failed')::int as failed
-  from pgboss.job
-  where (state < 'active' and start_after < now() - ${late} * interval '1 second')
-    or (state = 'failed' and completed_on > now() - interval '1 day')
-  group by name order by name limit ${MOST}`;
-
 /** Enabled directories whose last synchronization failed. */
 export const failedDirectories = (sql: Sql) => sql<{ name: string }>`
   select d.realm_id || '/' || d.alias as name from directory d

@@ -3,6 +3,7 @@ import { DAY_MS } from '../../../contract/durations.ts';
 import type { AuditConfig } from '../../../contract/monitoring.ts';
 import { MASTER } from '../../../contract/realms.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { lateJobs } from '../../../jobs/due.ts';
 import type { Lists } from '../expiring/service.ts';
 import { count, type Examination, failure, ok, orWell, spanWords, warning } from './check.ts';
 import * as store from './store.ts';
@@ -56,7 +57,7 @@ const delivered = (
 };
 
 const jobs = async (sql: Sql) => {
-  const rows = await store.jobs(sql, LATE_SECONDS);
+  const rows = await lateJobs(sql, LATE_SECONDS);
   const late = rows.filter(({ due }) => due > 0);
   const failed = rows.filter((row) => row.failed > 0);
   return orWell(

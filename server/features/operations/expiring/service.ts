@@ -21,7 +21,7 @@ export const readsOf: Record<ExpiringKind, Permission> = {
   'agent-review': 'agents:read',
 };
 
-/** What an application stops working without. */
+/** Applications stop working without these. */
 const REPLACED: readonly ExpiringKind[] = ['client-secret', 'key-certificate', 'saml-client-certificate', 'scim-token'];
 
 const words: Record<ExpiringKind, (name: string) => string> = {

@@ -30,14 +30,18 @@ const sessionCache: HealthComponent = { name: 'sessionCache', check: async () =>
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
+/** The certificates of a PEM file. @throws if the file can't be read, or one of its certificates can't */
+export const certificatesIn = async (file: string): Promise<X509Certificate[]> =>
+  ((await readFile(file, 'utf8')).match(PEM) ?? []).map((pem) => new X509Certificate(pem));
+
 /** The configured certificate files are readable and contain certificates, none of which has expired. */
 const ssl = (files: readonly string[], now: () => Date): HealthComponent => ({
   name: 'ssl',
   async check() {
     for (const file of files) {
-      const certificates = (await readFile(file, 'utf8')).match(PEM) ?? [];
+      const certificates = await certificatesIn(file);
       if (certificates.length === 0) return false;
-      if (certificates.some((pem) => new X509Certificate(pem).validToDate <= now())) return false;
+      if (certificates.some(({ validToDate }) => validToDate <= now())) return false;
     }
     return true;
   },
