@@ -1,5 +1,6 @@
 // The form of a check of the installation, and the words of its result. service.ts runs the checks.
 import type { Check, CheckSubject } from '../../../contract/diagnostics.ts';
+import { BUILT_IN_LOCALE, spanIn } from '../../configuration/messaging/words.ts';
 
 export type Result = Pick<Check, 'status' | 'message' | 'advice' | 'details'>;
 
@@ -30,17 +31,8 @@ export const orWell = (found: readonly (Result | undefined | false)[], well: Res
   return all.length > 0 ? all : [well];
 };
 
-const UNITS: readonly [number, string][] = [
-  [86_400, 'day'],
-  [3_600, 'hour'],
-  [60, 'minute'],
-  [1, 'second'],
-];
-/** `2 hours`, in the largest unit that is reached. */
-export function spanWords(seconds: number): string {
-  const [size, name] = UNITS.find(([unit]) => seconds >= unit) ?? ([1, 'second'] as const);
-  return count(Math.floor(seconds / size), name);
-}
+/** `2 hours` */
+export const spanWords = (seconds: number): string => spanIn(BUILT_IN_LOCALE, seconds);
 
 export const count = (n: number, thing: string, things = `${thing}s`): string =>
   `${n.toLocaleString('en')} ${n === 1 ? thing : things}`;
