@@ -99,7 +99,7 @@ const journeys: Journey[] = [
       await hand.open(`/realms/${realm}/operations`);
       await hand.heading('Operations');
       await hand.press(page.getByRole('link', { name: 'Deliveries' }));
-      await page.getByText('given up').first().waitFor();
+      await page.getByRole('row').getByText('given up').first().waitFor();
       await hand.stop('a delivery that was given up');
       await hand.press(page.getByRole('button', { name: 'Try again: WEBHOOK_TEST' }));
       await page
@@ -396,6 +396,8 @@ const journeys: Journey[] = [
     name: 'the administrator signs out',
     async walk(hand, { realm }) {
       const { page } = hand;
+      await hand.open(`/realms/${realm}/clients`);
+      await hand.heading('Clients');
       await hand.open(`/realms/${realm}`);
       await hand.heading(realm);
       await hand.press(page.getByRole('button', { name: 'Account of admin' }));

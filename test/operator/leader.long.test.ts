@@ -146,7 +146,10 @@ describe.skipIf(!assets.found)('a leader', () => {
     await eventually(async () => expect((await operators.lease()).renewTime).not.toBe(renewTime));
     const text = await land.kubectl('get', 'lease', 'realmkeeper-operator', '-n', 'operators', '-o', 'json');
     const { metadata, spec } = JSON.parse(text);
-    expect([metadata.labels, spec.holderIdentity]).toEqual([{ team: 'identity' }, holderIdentity]);
+    expect([metadata.labels, spec.holderIdentity]).toEqual([
+      { 'app.kubernetes.io/part-of': 'realmkeeper', team: 'identity' },
+      holderIdentity,
+    ]);
   });
 
   test('is needed: two that act without a Lease do so at once, and what these tests look at shows it', async () => {

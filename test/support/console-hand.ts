@@ -5,6 +5,7 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { type ConsolePage, type Credentials, openConsole } from './console.ts';
+import { eventually } from './operator.ts';
 import type { TestServer } from './server.ts';
 
 const DIRECTION = `localStorage.setItem('realmkeeper.direction', 'rtl')`;
@@ -49,6 +50,8 @@ const NEXT_KEY = `(target) => {
   return follows(focus, box ?? goal) ? 'Tab' : 'Shift+Tab';
 }`;
 const MOST_PRESSES = 120;
+/** A chooser that a busy browser has not opened by then is asked for again, as a person would. */
+const CHOOSER_MS = 10_000;
 
 /** Whether the element with the focus is hidden behind another, as WCAG 2.2 §2.4.11 forbids; its words if so. */
 const OBSCURED = `(() => {
@@ -215,8 +218,14 @@ function keyboard(opened: ConsolePage): Hand {
       await press(option(name));
     },
     async upload(field, name, text) {
-      await reach(field);
-      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Space')]);
+      const chooser = await eventually(async () => {
+        await reach(field);
+        const [opened] = await Promise.all([
+          page.waitForEvent('filechooser', { timeout: CHOOSER_MS }),
+          page.keyboard.press('Space'),
+        ]);
+        return opened;
+      });
       await chooser.setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
     },
     follow: (link) => follow({ page, press }, link),
