@@ -25,17 +25,20 @@ const swaggerFiles: Plugin = {
 
 /**
  * Packages that files import and never call, megabytes of them: JSON Schema's compilers (ours are zod's: zodAlone in
- * server/http/fastify.ts), cron lines (jobs repeat by plain intervals), zod's messages in other languages, clients for each
- * kind of Kubernetes (operator/source/api.ts sends its own requests), traces (metrics carry no exemplars).
+ * server/http/fastify.ts), requests without a socket, cron lines (jobs repeat by plain intervals), zod's messages in other
+ * languages and its reader of JSON Schemas, clients for each kind of Kubernetes (operator/source/api.ts sends its own
+ * requests), traces (metrics carry no exemplars).
  */
 export const neverCalled: Plugin = {
   name: 'never-called',
   setup({ onLoad }) {
     const stands: [RegExp, string][] = [
       [/node_modules\/@fastify\/(ajv|fast-json-stringify)-compiler\//, 'module.exports = undefined;'],
+      [/node_modules\/light-my-request\//, 'module.exports = undefined;'],
       [/node_modules\/cron-parser\//, 'export const CronExpressionParser = undefined;'],
       [/node_modules\/rrule-temporal\//, 'export const RRuleTemporal = undefined;'],
       [/node_modules\/zod\/v4\/locales\/index\.js$/, "export { default as en } from './en.js';"],
+      [/node_modules\/zod\/v4\/classic\/from-json-schema\.js$/, 'export const fromJSONSchema = undefined;'],
       [
         /node_modules\/@kubernetes\/client-node\/dist\/gen\/index\.js$/,
         'export const createConfiguration = undefined, ServerConfiguration = undefined;',

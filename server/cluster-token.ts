@@ -2,7 +2,7 @@
 // needn't be configured. The token isn't verified: it is our own, from a file that the kubelet writes. Decisions "The
 // operator's first sign-in".
 import { readFileSync } from 'node:fs';
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import { z } from 'zod';
 
 const Claims = z.object({ iss: z.url({ protocol: /^https$/ }) });

@@ -1,7 +1,10 @@
 // Compact JWEs (RFC 7516) by jose: loaded with the first that is needed.
 
 import type { KeyObject } from 'node:crypto';
-import { CompactEncrypt, compactDecrypt, type JWK } from 'jose';
+import type { JWK } from 'jose';
+// by their own names: what is imported from jose's index is in one file of the bundle with all that the start needs of it
+import { compactDecrypt } from 'jose/jwe/compact/decrypt';
+import { CompactEncrypt } from 'jose/jwe/compact/encrypt';
 
 /** @param cty `JWT` where the content is one (RFC 7519 §5.2) */
 export const encryptFor = (

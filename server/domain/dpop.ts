@@ -1,5 +1,8 @@
 // Checks a client's proofs of a key (RFC 9449 §4.3): the request that it signs, its age, and that no replica has seen it before.
-import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
+
+import { EmbeddedJWK } from 'jose/jwk/embedded';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
+import { jwtVerify } from 'jose/jwt/verify';
 import { z } from 'zod';
 import { clientAlgorithms } from '../contract/algorithms.ts';
 import type { DpopNonces } from '../crypto/dpop-nonce.ts';

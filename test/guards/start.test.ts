@@ -49,6 +49,7 @@ const LATER = [
 ]
   .map((name) => `node_modules/${name}/`)
   .concat('server/xml/', 'server/features/authentication/sign-in/', 'server/features/authentication/account/')
+  .concat('node_modules/jose/dist/webapi/jwe/', 'node_modules/light-my-request/')
   .concat('server/features/protocol/authzen/', 'server/features/protocol/ssf/service.ts')
   .concat('server/features/protocol/ssf/tokens-job.ts', 'server/features/protocol/signal-transmitters/receiving.ts');
 /** A package that is never called has a line in its place (bundle.ts). */

@@ -1,6 +1,9 @@
 // A provider with OpenID Connect: endpoints by discovery, and an ID token that must pass every check. OIDC Core §3.1.3.7,
 // Discovery §4.3; RFC 9207; RFC 8725 §3.1.
-import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+import type { JWTPayload } from 'jose';
+import * as errors from 'jose/errors';
+import { createLocalJWKSet } from 'jose/jwks/local';
+import { jwtVerify } from 'jose/jwt/verify';
 import { z } from 'zod';
 import { isProviderAddress } from '../../../contract/identity-providers.ts';
 import { newSecret, sameSecret } from '../../../crypto/tokens.ts';

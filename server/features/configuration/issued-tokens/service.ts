@@ -3,7 +3,7 @@
 // Implements: specification 5 rule 4; RFC 9068 §4; decisions "Protocol paths".
 
 import type { KeyObject } from 'node:crypto';
-import { compactVerify } from 'jose';
+import { compactVerify } from 'jose/jws/compact/verify';
 import { z } from 'zod';
 import { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../../contract/claims.ts';

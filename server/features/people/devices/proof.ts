@@ -1,6 +1,7 @@
 // The proof that a device signs: a JWS that names the address it is for and the time it was made, so that it works nowhere
 // else and not for long. Each request adds the claims that it needs. RFC 7515; modelled on RFC 9449.
-import { compactVerify, importJWK } from 'jose';
+import { compactVerify } from 'jose/jws/compact/verify';
+import { importJWK } from 'jose/key/import';
 import { z } from 'zod';
 import type { DeviceKey } from '../../../contract/devices.ts';
 

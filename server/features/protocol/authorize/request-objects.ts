@@ -2,7 +2,10 @@
 // Does not own: the client's keys (features/protocol/client-authentication), the checks of its parameters (checks.ts).
 // Implements: RFC 9101 (JAR), OpenID Connect Core §6.1, FAPI 2.0 Message Signing §5.3.1; by reference: pushed.ts, request-uris.ts.
 import type { KeyObject } from 'node:crypto';
-import { type CompactVerifyResult, compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose';
+import type { CompactVerifyResult } from 'jose';
+import { decodeProtectedHeader } from 'jose/decode/protected_header';
+import { createLocalJWKSet } from 'jose/jwks/local';
+import { compactVerify } from 'jose/jws/compact/verify';
 import { z } from 'zod';
 import { ContentEncryption } from '../../../contract/algorithms.ts';
 import { parseForm } from '../../../http/form.ts';

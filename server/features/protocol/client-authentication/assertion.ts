@@ -1,6 +1,7 @@
 // Checks a client's JWT assertion (private_key_jwt): RFC 7523 §3. Its keys are registered, or fetched from its jwksUri.
 // The caller gets the same error for every fault.
-import { createLocalJWKSet, jwtVerify } from 'jose';
+import { createLocalJWKSet } from 'jose/jwks/local';
+import { jwtVerify } from 'jose/jwt/verify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';

@@ -1,5 +1,5 @@
 // Reads a request's client authentication: pure. RFC 6749 §2.3.1 (form-encoded inside Basic), RFC 7523 §2.2.
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import type { Form } from '../../../http/form.ts';
 import { loggableText, OAuthError } from '../../../http/oauth-error.ts';
 

@@ -1,6 +1,10 @@
 // Reads and checks a security event token of a trusted transmitter: its type, issuer, audience, signature and time; then the events and
 // their subjects. RFC 8417 §4; RFC 8935 §2.4; SSF 1.0 §4.1, §9.
-import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
+import type { JSONWebKeySet } from 'jose';
+import { decodeProtectedHeader } from 'jose/decode/protected_header';
+import { createLocalJWKSet } from 'jose/jwks/local';
+import { compactVerify } from 'jose/jws/compact/verify';
+import { decodeJwt } from 'jose/jwt/decode';
 import { z } from 'zod';
 import { DAY_SECONDS } from '../../../contract/durations.ts';
 import { type Signal, STREAM_UPDATED, signalOfUri, VERIFICATION } from '../../../contract/signals.ts';

@@ -1,7 +1,8 @@
 // Reads and checks a workload's token: the permitted algorithms and keys, the required claims. Pure but for the
 // signature. Specification 5 rule 5; RFC 8725 §3.1 (algorithms), §3.8 (issuer and subject), §3.9 (audience).
 
-import { compactVerify, importJWK } from 'jose';
+import { compactVerify } from 'jose/jws/compact/verify';
+import { importJWK } from 'jose/key/import';
 import { z } from 'zod';
 import { DAY_SECONDS } from '../../../contract/durations.ts';
 

@@ -1,6 +1,7 @@
 // Push to Android by Firebase Cloud Messaging: HTTP v1, with a token for the service account (RFC 7523).
 import { hash } from 'node:crypto';
-import { importPKCS8, SignJWT } from 'jose';
+import { SignJWT } from 'jose/jwt/sign';
+import { importPKCS8 } from 'jose/key/import';
 import { z } from 'zod';
 import { FcmConfig, FcmServiceAccount } from '../../../../contract/message-drivers.ts';
 import type { Outbound } from '../../../../http/outbound.ts';
