@@ -4,6 +4,7 @@ import type * as adminAccessContract from '../../server/contract/admin-access.ts
 import type * as adminRolesContract from '../../server/contract/admin-roles.ts';
 import type * as agentsContract from '../../server/contract/agents.ts';
 import type * as applicationsContract from '../../server/contract/applications.ts';
+import type * as authorizationDetailTypesContract from '../../server/contract/authorization-detail-types.ts';
 import type * as authorizationServiceRoutesContract from '../../server/contract/authorization-service-routes.ts';
 import type * as claimsContract from '../../server/contract/claims.ts';
 import type * as clientScopesContract from '../../server/contract/client-scopes.ts';
@@ -89,6 +90,11 @@ export const deleteApplication = /* @__PURE__ */ light<typeof applicationsContra
 export const getApplication = /* @__PURE__ */ light<typeof applicationsContract.getApplication>('GET', '/admin/realms/:realm/applications/:name', 'applications:read');
 export const listApplications = /* @__PURE__ */ light<typeof applicationsContract.listApplications>('GET', '/admin/realms/:realm/applications', 'applications:read');
 export const putApplication = /* @__PURE__ */ light<typeof applicationsContract.putApplication>('PUT', '/admin/realms/:realm/applications/:name', 'applications:write');
+export const createAuthorizationDetailType = /* @__PURE__ */ light<typeof authorizationDetailTypesContract.createAuthorizationDetailType>('POST', '/admin/realms/:realm/authorization-detail-types', 'authorization-detail-types:write');
+export const deleteAuthorizationDetailType = /* @__PURE__ */ light<typeof authorizationDetailTypesContract.deleteAuthorizationDetailType>('DELETE', '/admin/realms/:realm/authorization-detail-types/:id', 'authorization-detail-types:write');
+export const getAuthorizationDetailType = /* @__PURE__ */ light<typeof authorizationDetailTypesContract.getAuthorizationDetailType>('GET', '/admin/realms/:realm/authorization-detail-types/:id', 'authorization-detail-types:read');
+export const listAuthorizationDetailTypes = /* @__PURE__ */ light<typeof authorizationDetailTypesContract.listAuthorizationDetailTypes>('GET', '/admin/realms/:realm/authorization-detail-types', 'authorization-detail-types:read');
+export const putAuthorizationDetailType = /* @__PURE__ */ light<typeof authorizationDetailTypesContract.putAuthorizationDetailType>('PUT', '/admin/realms/:realm/authorization-detail-types/:id', 'authorization-detail-types:write');
 export const createAuthorizationPermission = /* @__PURE__ */ light<typeof authorizationServiceRoutesContract.createAuthorizationPermission>('POST', '/admin/realms/:realm/clients/:clientId/authz/permissions', 'clients:write');
 export const createAuthorizationPolicy = /* @__PURE__ */ light<typeof authorizationServiceRoutesContract.createAuthorizationPolicy>('POST', '/admin/realms/:realm/clients/:clientId/authz/policies', 'clients:write');
 export const createAuthorizationResource = /* @__PURE__ */ light<typeof authorizationServiceRoutesContract.createAuthorizationResource>('POST', '/admin/realms/:realm/clients/:clientId/authz/resources', 'clients:write');

@@ -26,6 +26,7 @@ const places: Readonly<Record<string, Place>> = {
   applications: { group: 'Applications', icon: 'apps', order: 30 },
   clientScopes: { group: 'Applications', icon: 'key', order: 40 },
   claims: { group: 'Applications', icon: 'text', order: 50 },
+  authorizationDetailTypes: { group: 'Applications', icon: 'key', order: 70 },
   flows: { group: 'Signing in', icon: 'flow', order: 10 },
   identityProviders: { group: 'Signing in', icon: 'idp', order: 20 },
   userFederation: { group: 'Signing in', icon: 'org', order: 30 },

@@ -1,5 +1,6 @@
 // Written by `npm run generate` from the contract files that declare a kind.
 import { applicationsResource } from '../features/configuration/applications/resource.ts';
+import { authorizationDetailTypesResource } from '../features/configuration/authorization-detail-types/resource.ts';
 import { captchasResource } from '../features/configuration/captchas/resource.ts';
 import { claimsResource, clientProtocolMappersResource } from '../features/configuration/claims/resource.ts';
 import { clientScopesResource } from '../features/configuration/client-scopes/resource.ts';
@@ -26,6 +27,7 @@ export const declaredResources = (deps: ResourceDeps) => ({
   adminRoles: adminRolesResource(deps),
   agents: agentsResource(deps),
   applications: applicationsResource(deps),
+  authorizationDetailTypes: authorizationDetailTypesResource(deps),
   captchas: captchasResource(deps),
   claims: claimsResource(deps),
   clientScopes: clientScopesResource(deps),

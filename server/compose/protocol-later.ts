@@ -58,7 +58,7 @@ const CODES_OF_A_SESSION = 10;
 const SIGNALS_A_MINUTE = 600;
 
 export function createLaterProtocol(below: Authentication) {
-  const { audited, clientAuthentication, clients, cors, dpop, exchanges, phases, refusals, workloads } = below;
+  const { audited, clientAuthentication, clients, cors, details, dpop, exchanges, phases, refusals, workloads } = below;
   const { outbound, settings, signIns, withKeys, caches, realmExists, baseUrl, now } = below;
   const uma = createUma(below);
   const access = createAccess({ ...below, decisions: uma.decisions });
@@ -79,7 +79,7 @@ export function createLaterProtocol(below: Authentication) {
   const selfMade = createSelfMadeClients(below);
   const { documents } = selfMade;
   const consents = createConsents(below);
-  const requests = createAuthorizationRequests({ clients, levels: LEVELS, baseUrl });
+  const requests = createAuthorizationRequests({ clients, details, levels: LEVELS, baseUrl });
   const requestObjects = createRequestObjects({ ...below, withKeys });
   const requestUris = createRequestUris({ outbound, attempts: createRateLimit({ limit: PUSHES_A_MINUTE, now }) });
   const asked = { ...below, requests, requestObjects, requestUris, documents, consents };

@@ -6,6 +6,7 @@ import { LEVELS } from '../domain/factors.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
 import { createEventBatch } from '../events/batch.ts';
 import { createRefusals } from '../events/refusals.ts';
+import { createAuthorizationDetails } from '../features/protocol/authorization-details/service.ts';
 import { createAssertions } from '../features/protocol/client-authentication/assertion.ts';
 import { auditedAuthentication } from '../features/protocol/client-authentication/audited.ts';
 import { createClientAuthentication } from '../features/protocol/client-authentication/service.ts';
@@ -50,7 +51,8 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   /** Counts by address and realm. */
   const exchanges = createRateLimit({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
   const workloads = { ...below, issuerKeys: createIssuerKeys({ outbound, now }), refusals };
-  const issuing = { ...below, families, batch };
+  const details = createAuthorizationDetails(below);
+  const issuing = { ...below, details, families, batch };
   const grants = [
     codeGrant(issuing),
     deviceGrant(issuing),
@@ -63,7 +65,7 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
       authorize: async (call: Parameters<Uma['grant']['authorize']>[0]) => (await rest()).uma.grant.authorize(call),
     },
   ];
-  const phases = { ...below, authentication: clientAuthentication, refusals };
+  const phases = { ...below, details, authentication: clientAuthentication, refusals };
   const endpoint = createTokenEndpoint({ ...phases, grants });
   const discovery = createDiscovery({ ...below, grantTypes: endpoint.grantTypes, levels: LEVELS });
   const userinfo = createUserinfo(below);
@@ -75,11 +77,12 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   });
   const audited = auditedAuthentication(clientAuthentication, refusals);
   const cors = createCors(clients);
-  caches.push(discovery);
+  caches.push(discovery, details);
 
   return {
     batch,
     refusals,
+    details,
     clientAuthentication,
     audited,
     exchanges,

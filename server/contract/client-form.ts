@@ -19,6 +19,7 @@ export const clientForm: Form = {
         'consentRequired',
         'idTokenUserinfoClaims',
         'allowedResources',
+        'authorizationDetailsTypes',
       ],
     },
     {

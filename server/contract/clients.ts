@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { clientForm } from './client-form.ts';
 import { encryptionFields, signingFields } from './client-jwts.ts';
+import { DetailTypeName } from './detail-type-name.ts';
 import { DAY_SECONDS } from './durations.ts';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { anyObject, ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, text } from './names.ts';
@@ -129,6 +130,10 @@ export const clientFields = {
     .describe(
       'RFC 8707: what this client may ask for (empty: all of the realm’s; of a client that registered itself: none), and whose tokens it may introspect',
     ),
+  authorizationDetailsTypes: z
+    .array(DetailTypeName)
+    .max(100)
+    .describe('The types of details that it may ask for (RFC 9396); empty: none'),
   dpopBoundAccessTokens: z
     .boolean()
     .describe('true: its token requests have to prove a key, with a nonce of the server’s (DPoP, RFC 9449)'),
@@ -192,7 +197,12 @@ export const clients = kind({
     tokenExchangeImpersonation: false,
     idTokenUserinfoClaims: false,
   },
-  names: { defaultClientScopes: 'clientScope', optionalClientScopes: 'clientScope', flowOverride: 'flow' },
+  names: {
+    defaultClientScopes: 'clientScope',
+    optionalClientScopes: 'clientScope',
+    flowOverride: 'flow',
+    authorizationDetailsTypes: 'authorizationDetailType',
+  },
   // a secret is stored as a hash, so it isn't among the encrypted fields of kind()
   asked: { secret: ClientSecret, serviceAccountRoles: z.array(name()).max(200) },
   answered: {

@@ -2,6 +2,7 @@
 import { adminRoles } from './admin-roles.ts';
 import { agents } from './agents.ts';
 import { applications } from './applications.ts';
+import { authorizationDetailTypes } from './authorization-detail-types.ts';
 import { captchas } from './captchas.ts';
 import { claims } from './claims.ts';
 import { clientScopes } from './client-scopes.ts';
@@ -26,6 +27,7 @@ export const declaredKinds = {
   adminRoles,
   agents,
   applications,
+  authorizationDetailTypes,
   captchas,
   claims,
   clientScopes,

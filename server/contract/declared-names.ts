@@ -4,6 +4,7 @@ export const declaredNames = {
   adminRoles: { kind: 'adminRole' },
   agents: { kind: 'agent' },
   applications: { kind: 'application' },
+  authorizationDetailTypes: { kind: 'authorizationDetailType' },
   captchas: { kind: 'captcha' },
   claims: { kind: 'claim', area: 'client-scopes' },
   clientScopes: { kind: 'clientScope' },

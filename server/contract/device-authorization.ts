@@ -24,6 +24,7 @@ export const deviceAuthorizationRoute = {
       resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
       claims: parameter.describe('As at the authorization endpoint'),
       acr_values: parameter,
+      authorization_details: parameter.describe('As at the authorization endpoint'),
       ...ClientParameters,
     }),
     response: {

@@ -25,6 +25,10 @@ export const TokenResponse = z
       .describe('Opaque; it changes with each use unless the client or the realm reuses them'),
     id_token: z.string().optional(),
     scope: z.string().optional().describe('What was given; absent where that is none'),
+    authorization_details: z
+      .array(z.looseObject({ type: z.string() }))
+      .optional()
+      .describe('RFC 9396: the details that were given; absent where there are none'),
     issued_token_type: z.string().optional().describe('RFC 8693, token exchange'),
     upgraded: z.boolean().optional().describe('uma-ticket: what the rpt permitted is in it, too'),
   })
@@ -73,6 +77,9 @@ const TokenForm = z.object({
   ...jwtBearerBody.partial().shape,
   ...umaTicketBody.omit({ audience: true }).shape,
   scope: parameter,
+  authorization_details: parameter.describe(
+    'RFC 9396, as a JSON list: for a grant, less than was granted; client_credentials: of types that allow it',
+  ),
   resource: z.array(z.string()).optional().describe('RFC 8707; may be repeated'),
   audience: z
     .array(z.string())
@@ -101,6 +108,9 @@ const AuthorizeParameters = z.object({
   ),
   max_age: parameter,
   claims: parameter.describe('Single claims for userinfo and the ID token, as JSON (OIDC Core §5.5)'),
+  authorization_details: parameter.describe(
+    'RFC 9396, as a JSON list: details of the client’s types, which the person is asked about each time',
+  ),
   acr_values: parameter.describe('Levels of assurance, such as `2`; the strongest wish first'),
   login_hint: parameter,
   request: parameter.describe(

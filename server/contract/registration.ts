@@ -46,6 +46,9 @@ export const ClientMetadata = z.object({
   request_uris: list
     .optional()
     .describe('Where signed requests of the client are, for the parameter request_uri; https'),
+  authorization_details_types: list
+    .optional()
+    .describe('RFC 9396 §10: types that the realm opens to clients that register themselves'),
   dpop_bound_access_tokens: z.boolean().optional().describe('RFC 9449 §5.2'),
   backchannel_logout_uri: words.optional().describe('Logout tokens always say sid'),
   frontchannel_logout_uri: words.optional().describe('iss and sid are always added'),

@@ -1,4 +1,5 @@
 // The content of a grant, stored with a code and with the refresh family that the code begins.
+import type { AuthorizationDetail } from './authorization-details.ts';
 import type { AskedClaims } from './claims-request.ts';
 import type { Factor } from './factors.ts';
 
@@ -16,6 +17,8 @@ export interface GrantData {
   amr: string[];
   /** The claims that the application requested by name. */
   claims?: AskedClaims;
+  /** The details of a rich authorization request (RFC 9396). */
+  authorizationDetails?: readonly AuthorizationDetail[];
   /** The tokens' `sub`, if it isn't the user's id. */
   sub?: string;
   /** The administrator who impersonates the user, with the administrator's realm. */

@@ -11,6 +11,7 @@ const oauthErrors = {
   unsupported_response_type: 400,
   invalid_scope: 400,
   invalid_target: 400,
+  invalid_authorization_details: 400,
   invalid_resource_id: 400,
   need_info: 403,
   request_denied: 403,

@@ -274,6 +274,7 @@ describe('disable and enable', () => {
     const switched = kinds.filter((kind) => switchOf(kind)).map(({ plural }) => plural);
     expect(switched.sort()).toEqual([
       'applications',
+      'authorization-detail-types',
       'clients',
       'identity-providers',
       'message-templates',

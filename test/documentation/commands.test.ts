@@ -132,6 +132,10 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['curl -s $ISSUER/.well-known', 'test/documentation/shared-signals.test.ts'],
     ['realmctl api POST', 'test/server/features/signal-transmitters.test.ts'],
   ],
+  'docs/rich-authorization.md': [
+    ['# ISSUER', 'test/documentation/rich-authorization.test.ts'],
+    ['curl -s $ISSUER/oauth2/par', 'test/documentation/rich-authorization.test.ts'],
+  ],
   'docs/scim.md': [['curl -X POST', 'test/server/features/scim.users.test.ts']],
   'docs/upgrade.md': [
     ['helm upgrade', 'test/charts/install.test.ts'],

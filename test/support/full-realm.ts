@@ -175,6 +175,7 @@ function ownSections(): RealmDocument {
         consentRequired: true,
         flowOverride: 'password-only',
         refreshTokenTtlSeconds: 3601,
+        authorizationDetailsTypes: ['payment:on'],
         idTokenUserinfoClaims: true,
         mayActClient: 'billing',
         jwksUri: 'https://web.example.com/jwks',
@@ -387,6 +388,17 @@ function ownSections(): RealmDocument {
         ],
       },
       { clientId: 'keyed' },
+    ],
+    authorizationDetailTypes: [
+      {
+        type: 'payment:on',
+        schema: { type: 'object', properties: { amount: { type: 'string' }, yes: { const: 'on' } } },
+        words: { en: 'Pay {amount}: now', de: 'Zahle {amount}' },
+        locations: ['https://api.example.com/on'],
+        clientCredentials: true,
+        openToRegistration: true,
+      },
+      { type: 'plain', enabled: false, schema: { type: 'object' }, words: { en: 'Do it' } },
     ],
     signalReceivers: [
       {

@@ -162,6 +162,21 @@ CREATE INDEX authorization_code_client ON authorization_code USING btree (realm_
 CREATE INDEX authorization_code_expiry ON authorization_code USING btree (expires_at);
 CREATE INDEX authorization_code_session ON authorization_code USING btree (realm_id, session_id);
 
+create table authorization_detail_type (
+  realm_id text not null,
+  id uuid not null,
+  type text not null,
+  enabled boolean not null,
+  schema jsonb not null,
+  words jsonb not null,
+  locations text[] not null,
+  client_credentials boolean not null,
+  open_to_registration boolean not null,
+  primary key (realm_id, id),
+  constraint authorization_detail_type_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX authorization_detail_type_name ON authorization_detail_type USING btree (realm_id, type);
+
 create table authorization_service (
   realm_id text not null,
   id uuid not null,
@@ -268,6 +283,7 @@ create table client (
   introspection_encrypted_response_enc text,
   request_object_encryption_alg text,
   request_object_encryption_enc text,
+  authorization_details_types text[] not null default '{}'::text[],
   primary key (realm_id, id),
   constraint client_client_assertion_audience_check CHECK ((client_assertion_audience = ANY (ARRAY['issuer'::text, 'endpoints'::text]))),
   constraint client_profile_check CHECK ((profile = ANY (ARRAY['fapi2-security'::text, 'fapi2-message-signing'::text]))),

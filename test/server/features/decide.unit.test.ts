@@ -35,6 +35,7 @@ interface Case {
   requiredLevel?: number;
   consentRequired?: boolean;
   administers?: boolean;
+  details?: string[];
   known?: Partial<DecisionFacts>;
 }
 const outcome = ({
@@ -43,6 +44,7 @@ const outcome = ({
   requiredLevel = 0,
   consentRequired = false,
   administers = false,
+  details = [],
   toAgree = EMAIL,
   known = {},
 }: Case) => {
@@ -52,6 +54,7 @@ const outcome = ({
       maxAgeSeconds,
       requiredLevel,
       administers,
+      details: details.map((type) => ({ detail: { type }, words: {} })),
       toAgree,
       client: { consentRequired },
     },
@@ -74,6 +77,14 @@ const table: [string, Case, string][] = [
   ['without one the person signs in', { known: { session: undefined } }, 'sign-in'],
   ['prompt none never asks', { prompt: ['none'], known: { session: undefined } }, 'login_required'],
   ['prompt none with a session is silent', { prompt: ['none'] }, 'code'],
+  ['details are asked for each time', { details: ['payment'], known: { consented: EMAIL } }, 'consent'],
+  ['details that the person has just agreed to', { details: ['payment'], known: { agreed: true } }, 'code'],
+  ['details can’t be asked for silently', { details: ['payment'], prompt: ['none'] }, 'consent_required'],
+  [
+    'an administrator who acts for a person agrees to no details',
+    { details: ['payment'], known: { session: { ...session, impersonator: {} } } },
+    'consent_required',
+  ],
   ['prompt login asks again', { prompt: ['login'] }, 'sign-in again'],
   ['prompt select_account asks again', { prompt: ['select_account'] }, 'sign-in again'],
   ['but once only', { prompt: ['login'], known: { fresh: true } }, 'code'],

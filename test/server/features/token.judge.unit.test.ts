@@ -76,6 +76,7 @@ const codeRequest: CodeRequest = {
   verifier,
   resources: [],
   presentResources: () => granted.resources,
+  details: undefined,
 };
 const refreshRequest: RefreshRequest = {
   now,
@@ -83,6 +84,7 @@ const refreshRequest: RefreshRequest = {
   presented: family.token_hash,
   resources: [],
   presentResources: () => granted.resources,
+  details: undefined,
   scopes: undefined,
   isEnough: () => true,
 };

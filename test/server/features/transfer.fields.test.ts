@@ -169,6 +169,7 @@ const cases: Case[] = [
       policyUri: 'https://sector.example/policy',
       tosUri: 'https://sector.example/terms',
       requestUris: ['https://sector.example/request.jwt'],
+      authorizationDetailsTypes: ['plain'],
       idTokenUserinfoClaims: true,
       dpopBoundAccessTokens: true,
       backchannelLogoutUri: 'https://back.example/logout',
@@ -295,6 +296,18 @@ const cases: Case[] = [
       resources: [{ name: 'r', type: 't', uris: ['/b', '/a'], owner: 'ana', attributes: { k: ['v'] } }],
       policies: [{ name: 'p', type: 'role', logic: 'negative', config: { roles: ['reader', 'on'] } }],
       permissions: [{ name: 'x', resourceType: 't', decisionStrategy: 'consensus' }],
+    },
+  ],
+  [
+    'authorizationDetailTypes',
+    'plain',
+    {
+      enabled: true,
+      schema: { type: 'object', properties: { size: { type: 'integer' } } },
+      words: { fr: 'Faire {size}' },
+      locations: ['urn:example:on'],
+      clientCredentials: true,
+      openToRegistration: true,
     },
   ],
   [

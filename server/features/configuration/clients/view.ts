@@ -83,6 +83,8 @@ export interface ClientView {
   jwks: Record<string, unknown> | null;
   jwksUri: string | null;
   allowedResources: ReadonlySet<string>;
+  /** The types of details that it may ask for (RFC 9396). */
+  authorizationDetailsTypes: ReadonlySet<string>;
   /** Tokens are bound to a key that the client proves. */
   dpopBoundAccessTokens: boolean;
   /** Tokens that the client gets by exchange don't name it as the acting party. */
@@ -218,6 +220,7 @@ const plainView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView 
   jwks: row.jwks,
   jwksUri: row.jwks_uri,
   allowedResources: new Set(row.allowed_resources),
+  authorizationDetailsTypes: new Set(row.authorization_details_types),
   dpopBoundAccessTokens: row.dpop_bound_access_tokens,
   tokenExchangeImpersonation: row.token_exchange_impersonation,
   mayActClient: row.may_act_client,

@@ -8,6 +8,7 @@ import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../../contract/claims.ts';
 import type { UmaPermission } from '../../../contract/uma-grant.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { type AuthorizationDetail, detailsFor } from '../../../domain/authorization-details.ts';
 import {
   audiencesOf,
   type Carrier,
@@ -54,6 +55,8 @@ export interface Minted {
   expiresIn: number;
   scope: string;
   jti: string;
+  /** RFC 9396 §7; undefined: none. */
+  authorizationDetails?: readonly AuthorizationDetail[] | undefined;
 }
 
 /** A service account's token that is asked for. */
@@ -61,6 +64,7 @@ export interface ClientsToken {
   scopes: readonly ScopeView[];
   jkt: Bound;
   resources?: readonly string[];
+  details?: readonly AuthorizationDetail[] | undefined;
   ttlSeconds?: number;
   claims?: Readonly<Record<string, unknown>>;
 }
@@ -78,6 +82,7 @@ export interface PersonsTokens {
   nonce?: string | undefined;
   /** The claims that the application asked for by name. */
   claims?: AskedClaims | undefined;
+  details?: readonly AuthorizationDetail[];
   /** The party that acts for the user, and the end of its time. */
   acting?: Acting | undefined;
 }
@@ -87,6 +92,8 @@ const shown = (scopes: readonly ScopeView[]): string[] => scopes.filter((s) => s
 
 const one = (audience: readonly string[]): string | readonly string[] =>
   audience.length === 1 && audience[0] !== undefined ? audience[0] : audience;
+
+const some = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
 /** Clients could get such a name in earlier releases, before it was refused. */
 const namedAsPerson = () =>
@@ -142,12 +149,13 @@ export function createMint({
   async function clientsClaims(
     realm: string,
     client: ClientView,
-    { scopes, resources = [], ttlSeconds, claims = {}, jkt }: ClientsToken,
+    { scopes, resources = [], details = [], ttlSeconds, claims = {}, jkt }: ClientsToken,
   ) {
     if (await isPerson(sql, realm, client.clientId)) throw namedAsPerson();
     const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
     const scope = shown(scopes).join(' ');
     const said = saidFor(client, scopes);
+    const authorizationDetails = some(detailsFor(details, resources));
     return {
       claims: {
         ...claimsOf(said, { roles: client.roles }, 'accessToken'),
@@ -161,11 +169,13 @@ export function createMint({
         jti,
         client_id: client.clientId,
         scope: scope || undefined,
+        authorization_details: authorizationDetails,
         cnf: jkt === undefined ? undefined : { jkt },
       },
       scope,
       expiresIn,
       jti,
+      authorizationDetails,
     };
   }
 
@@ -182,6 +192,7 @@ export function createMint({
       gid,
       nonce,
       claims = { idToken: [], userinfo: [] },
+      details = [],
       acting,
       jkt,
     }: PersonsTokens,
@@ -197,6 +208,7 @@ export function createMint({
     const act = acting?.by
       ? { iss: await settings.issuer(acting.by.realm), sub: acting.by.sub, act: acting.before }
       : acting?.before;
+    const authorizationDetails = some(detailsFor(details, resources));
     const about = { auth_time: authTime, acr, amr, sid, ...(act && { act }) };
     const session = { sid, authTime, acr, amr };
     const access = {
@@ -210,6 +222,7 @@ export function createMint({
       jti,
       client_id: client.clientId,
       scope: scope || undefined,
+      authorization_details: authorizationDetails,
       ...(client.mayActClient !== null && { may_act: { client_id: client.mayActClient } }),
       ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
       gid,
@@ -231,7 +244,7 @@ export function createMint({
       at_hash: atHash,
       ...about,
     });
-    return { access, idToken, scope, expiresIn, jti };
+    return { access, idToken, scope, expiresIn, jti, authorizationDetails };
   }
 
   return {
@@ -283,13 +296,13 @@ export function createMint({
 
     /** A service account's token, `sub` being the clientId (RFC 9068 §2.2). `claims` adds context (workload identity). */
     async forClient(realm: string, client: ClientView, wanted: ClientsToken): Promise<Minted> {
-      const { claims, scope, expiresIn, jti } = await clientsClaims(realm, client, wanted);
+      const { claims, ...rest } = await clientsClaims(realm, client, wanted);
       const accessToken = await tokens.sign(
         realm,
         { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
         claims,
       );
-      return { accessToken, expiresIn, scope, jti };
+      return { accessToken, ...rest };
     },
 
     /**
@@ -297,17 +310,17 @@ export function createMint({
      * @throws OAuthError `invalid_grant` if the subject has changed since, which no refresh may do (OIDC Core §12.2)
      */
     async forPerson(realm: string, client: ClientView, wanted: PersonsTokens): Promise<Minted> {
-      const { access, idToken: ofIdToken, scope, expiresIn, jti } = await personsClaims(realm, client, wanted);
+      const { access, idToken: ofIdToken, ...rest } = await personsClaims(realm, client, wanted);
       const accessToken = await tokens.sign(
         realm,
         { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
         access,
       );
-      if (!wanted.openid) return { accessToken, expiresIn, scope, jti };
+      if (!wanted.openid) return { accessToken, ...rest };
       const algorithm = client.idTokenSignedResponseAlg;
       const signed = await tokens.sign(realm, { typ: 'JWT', algorithm }, ofIdToken(halfHash(accessToken, algorithm)));
       const idToken = isEncrypted(client, 'idToken') ? await encrypted(client, 'idToken', signed, 'JWT') : signed;
-      return { accessToken, idToken, expiresIn, scope, jti };
+      return { accessToken, idToken, ...rest };
     },
 
     /** The claims that {@link forPerson} and {@link forClient} sign. Nothing is issued. */

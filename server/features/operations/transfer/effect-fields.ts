@@ -120,6 +120,9 @@ export const ofClient: FieldEffects = {
     to === null ? [] : [lockoutEffect(`refuses requests whose content is not encrypted by ${String(to)}`)],
   reuseRefreshTokens: (from, to) =>
     to === true || from === to ? [] : [changeEffect('a refresh token that is used twice ends its grant')],
+  authorizationDetailsTypes: removalEffect((types) =>
+    lockoutEffect(`may not ask for details of type ${types} any more`),
+  ),
   subjectType: otherNames,
   sectorIdentifierUri: otherNames,
   mayActClient: (from) => (from === null ? [] : [lockoutEffect(`${String(from)} exchanges its tokens no more`)]),

@@ -4,7 +4,10 @@ import type { ScopeView } from '../../../domain/claims.ts';
 import { type AboutClient, aboutClient, clientMark } from '../../../http/about-client.ts';
 import { decisionForm } from '../../../http/decision-form.ts';
 import { type Html, html, isolated } from '../../../http/html.ts';
+import { currentLanguage } from '../../../http/spoken.ts';
 import { hasBuiltInText, type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
+
+import { detailItem, type ListedDetail } from './details.ts';
 
 /** The list of everything that the application asks for, in words. */
 export interface ListedAgreement {
@@ -13,6 +16,8 @@ export interface ListedAgreement {
   resources: readonly string[];
   claims: readonly string[];
   administers: boolean;
+  /** What a rich authorization request asks for (RFC 9396). */
+  details?: readonly ListedDetail[];
 }
 /** Scopes that tell the application something about the user; the others let it do something. */
 const LEARNS: ReadonlySet<string> = new Set([
@@ -46,7 +51,7 @@ function scopeItem({ name, description }: ScopeView): Html {
   return item(words, key && plainText(key));
 }
 
-export function agreementList({ scopes, openid, resources, claims, administers }: ListedAgreement): Html {
+export function agreementList({ scopes, openid, resources, claims, administers, details = [] }: ListedAgreement): Html {
   const of = (learns: boolean) => scopes.filter(({ name }) => LEARNS.has(name) === learns).map(scopeItem);
   const learns = [
     ...(openid ? [item(text('consent.openid'), text('consent.explainOpenid'))] : []),
@@ -68,8 +73,13 @@ export function agreementList({ scopes, openid, resources, claims, administers }
       : html`<h2 class="group">${title}</h2>
 <ul class="rows">${items}</ul>`;
   const groups = [group(text('consent.learns'), learns), group(text('consent.acts'), acts)];
+  const { tag } = currentLanguage();
+  const asked = group(
+    text('consent.details'),
+    details.map((one) => detailItem(one, tag)),
+  );
   // The gravest question comes first.
-  return html`${administers ? groups.reverse() : groups}`;
+  return html`${asked}${administers ? groups.reverse() : groups}`;
 }
 
 /** The host of a redirect URI; for an app's own scheme, the scheme. */

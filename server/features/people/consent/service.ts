@@ -17,6 +17,7 @@ import { type Brand, type Html, sendPage } from '../../../http/pages.ts';
 import { text as words } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import { sessionCookieAt } from '../sessions/service.ts';
+import type { ListedDetail } from './details.ts';
 import { agreementList, consentPage } from './pages.ts';
 import * as store from './store.ts';
 
@@ -33,6 +34,7 @@ interface ConsentRequest {
   openid: boolean;
   /** The token will carry the user's own admin permissions. */
   administers: boolean;
+  details?: readonly ListedDetail[];
 }
 /** One question to the user: everything that the consent page shows. */
 export interface Question {
@@ -69,13 +71,14 @@ export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: strin
   ];
 
   /** The scopes, resources and claims that the request asks for, as HTML. */
-  const listed = ({ scopesToAgree: scopes, toAgree, openid, administers }: ConsentRequest): Html =>
+  const listed = ({ scopesToAgree: scopes, toAgree, openid, administers, details = [] }: ConsentRequest): Html =>
     agreementList({
       scopes,
       openid,
       resources: toAgree.resources.filter((resource) => resource !== administrators),
       claims: toAgree.claims,
       administers,
+      details,
     });
 
   return {

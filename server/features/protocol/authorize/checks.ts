@@ -13,6 +13,7 @@ import { grantScopes, OFFLINE, OPENID, scopeNames, strangersAmong } from '../../
 import type { Form } from '../../../http/form.ts';
 import { OAuthError, type OAuthErrorCode } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
+import type { AskedDetail } from '../authorization-details/service.ts';
 import { defaultMode, isJwtMode, type ResponseMode, responseModeOf, responseModes } from './response-modes.ts';
 
 const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] as const;
@@ -48,6 +49,8 @@ export interface AuthorizationRequest extends Target {
   scopesToAgree: readonly ScopeView[];
   /** All that a user consents to. */
   toAgree: Agreement;
+  /** The details of a rich authorization request, which users agree to each time (RFC 9396). */
+  details: readonly AskedDetail[];
   /** The token will carry the user's own admin rights. */
   administers: boolean;
   loginHint: string | undefined;
@@ -324,6 +327,7 @@ function checked(by: readonly Check[], target: Target, context: CheckContext): A
     sub: undefined,
     scopesToAgree: [],
     toAgree: { scopes: [], resources: [], claims: [] },
+    details: [],
     administers: false,
     loginHint: form.get('login_hint'),
     providerHint: form.get('kc_idp_hint'),

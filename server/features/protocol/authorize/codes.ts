@@ -4,6 +4,7 @@ import type { By, DomainEvent } from '../../../contract/events.ts';
 import { newToken, sha256 } from '../../../crypto/tokens.ts';
 import { createGroupCommit } from '../../../db/group-commit.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { typesOf } from '../../../domain/authorization-details.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { insertCode, insertCodes, insertFirstCode, type NewCode } from '../../../domain/grants.ts';
 import { actorOf, personOf } from '../../../domain/session.ts';
@@ -60,7 +61,12 @@ export function createCodes({
       by,
       clientId: client.clientId,
       subject: personOf(session),
-      data: { scopes: asked.scopes.map((s) => s.name), resources, sessionId: session.id },
+      data: {
+        scopes: asked.scopes.map((s) => s.name),
+        resources,
+        sessionId: session.id,
+        ...typesOf(row.data.authorizationDetails),
+      },
     };
     return { code, by, kept: { row, pushed, issued } };
   }

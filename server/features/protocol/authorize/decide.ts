@@ -26,7 +26,10 @@ export type Step =
   | { do: 'code' }
   | { do: 'refuse'; error: OAuthError };
 
-type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'requiredLevel' | 'toAgree' | 'administers'> & {
+type Request = Pick<
+  AuthorizationRequest,
+  'prompt' | 'maxAgeSeconds' | 'requiredLevel' | 'toAgree' | 'administers' | 'details'
+> & {
   client: { consentRequired: boolean };
 };
 
@@ -71,7 +74,7 @@ function decideActing(request: Request, userId: string, { expectedUser, consente
   if (expectedUser !== undefined && userId !== expectedUser)
     return refuse('login_required', 'Another person is signed in');
   const agreed = !needsConsent(client, toAgree) || agreementCovers(consented, toAgree);
-  return agreed && !request.administers && !prompt.has('consent')
+  return agreed && !request.administers && request.details.length === 0 && !prompt.has('consent')
     ? { do: 'code' }
     : refuse('consent_required', 'The person themselves would have to agree');
 }
@@ -89,9 +92,11 @@ export function authorizationDecision(request: Request, known: DecisionFacts): S
   }
   if (known.agreed) return { do: 'code' };
   const agreed = agreementCovers(known.consented, request.toAgree);
-  // Admin rights need a new consent each time: an earlier one would permit any program on the same machine.
+  // Admin rights need a new consent each time: an earlier one would permit any program on the same machine. So do details,
+  // such as a payment: each request has its own.
   if (
     request.administers ||
+    request.details.length > 0 ||
     request.prompt.has('consent') ||
     (needsConsent(request.client, request.toAgree) && !agreed)
   ) {

@@ -14,6 +14,7 @@ import { newUserCode, readUserCode, shownUserCode } from '../../../crypto/user-c
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { agreementCovers, needsConsent } from '../../../domain/agreement.ts';
+import { typesOf } from '../../../domain/authorization-details.ts';
 import * as devices from '../../../domain/device-codes.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { allowDevice } from '../../../domain/grants.ts';
@@ -139,6 +140,7 @@ export function createDevices(deps: DevicesDeps) {
 
   /** Whether the user has consented to all that the device requests; the device itself is confirmed separately. */
   async function isAgreed(realm: string, session: LiveSession, { client, asked }: Found): Promise<boolean> {
+    if (asked.details.length > 0) return false;
     return (
       !needsConsent(client, asked.toAgree) ||
       agreementCovers(await consents.of(realm, session.userId, client), asked.toAgree)
@@ -177,14 +179,20 @@ export function createDevices(deps: DevicesDeps) {
         const kept = { hash: waiting.code_hash, sessionId: session.id, data, now: now() };
         if (!(await allowDevice(tx.sql, realm, kept))) return false;
         if (!agreed) await consents.grant(tx, by, realm, { userId: session.userId, client, agreed: asked.toAgree });
-        const { scopes, resources } = data;
+        const { scopes, resources, authorizationDetails } = data;
         tx.record({
           type: 'DEVICE_APPROVED',
           realm,
           by,
           clientId: client.clientId,
           subject: personOf(session),
-          data: { scopes, resources, sessionId: session.id, deviceAddress: waiting.ip_address },
+          data: {
+            scopes,
+            resources,
+            sessionId: session.id,
+            deviceAddress: waiting.ip_address,
+            ...typesOf(authorizationDetails),
+          },
         });
         return true;
       },
@@ -231,7 +239,7 @@ export function createDevices(deps: DevicesDeps) {
       const parameters = parametersOf(form, client);
       if (parameters.length > MOST_CHARACTERS)
         throw new OAuthError('invalid_request', 'The request is too long', { status: 413 });
-      const { scopes, resources } = await requests.readDevice(realm, ofRealm, parseForm(parameters), client);
+      const { scopes, resources, details } = await requests.readDevice(realm, ofRealm, parseForm(parameters), client);
       const [deviceCode, userCode, createdAt] = [newToken('svc_dc_'), newUserCode(), now()];
       await transact(realm, async (tx) => {
         const kept = await devices.insertDeviceCode(tx.sql, realm, {
@@ -250,7 +258,11 @@ export function createDevices(deps: DevicesDeps) {
           realm,
           by,
           clientId: client.clientId,
-          data: { scopes: scopes.map(({ name }) => name), resources },
+          data: {
+            scopes: scopes.map(({ name }) => name),
+            resources,
+            ...typesOf(details.map(({ detail }) => detail)),
+          },
         });
       });
       const uri = `${deps.baseUrl}${devicePath(realm)}`;

@@ -35,6 +35,7 @@ export function grantDataOf(
     amr: factors.amrOf(counted),
     ...(asked.dpopJkt !== undefined && { dpopJkt: asked.dpopJkt }),
     ...(asked.claims && { claims: asked.claims }),
+    ...(asked.details.length > 0 && { authorizationDetails: asked.details.map(({ detail }) => detail) }),
     ...(sub !== session.userId && { sub }),
     ...(impersonator && { act: { realm: impersonator.realm, sub: impersonator.id } }),
     // An offline grant outlives the session, so it stores the factors with which it began.

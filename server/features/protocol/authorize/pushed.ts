@@ -7,6 +7,7 @@ import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import { createGroupCommit } from '../../../db/group-commit.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
+import { typesOf } from '../../../domain/authorization-details.ts';
 import { type Form, parseForm } from '../../../http/form.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { text } from '../../../http/texts.ts';
@@ -101,10 +102,14 @@ export function createPushed({
       const uri = PREFIX + newSecret();
       const hash = sha256(uri);
       const given: RequestParameters = { ...parseForm(parameters), pushed: hash, signed: form.signed ?? false };
-      const { scopes, resources } = await requests.read(realm, ofRealm, given, targetOf(given, client));
+      const { scopes, resources, details } = await requests.read(realm, ofRealm, given, targetOf(given, client));
       const expiresAt = new Date(now().getTime() + LIFE_SECONDS * 1000);
       const row: store.NewPushed = { realm, hash, client: client.id, parameters, expiresAt };
-      const data = { scopes: scopes.map(({ name }) => name), resources };
+      const data = {
+        scopes: scopes.map(({ name }) => name),
+        resources,
+        ...typesOf(details.map(({ detail }) => detail)),
+      };
       const kept: Kept = {
         row,
         event: { type: 'AUTHORIZATION_REQUEST_PUSHED', realm, by, clientId: client.clientId, data },

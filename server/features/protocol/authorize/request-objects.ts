@@ -8,6 +8,7 @@ import { createLocalJWKSet } from 'jose/jwks/local';
 import { compactVerify } from 'jose/jws/compact/verify';
 import { z } from 'zod';
 import { ContentEncryption } from '../../../contract/algorithms.ts';
+import { AUTHORIZATION_DETAILS } from '../../../domain/authorization-details.ts';
 import { parseForm } from '../../../http/form.ts';
 import { jsonFault } from '../../../http/json-body.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -72,7 +73,8 @@ function parametersIn(claims: Claims): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(claims)) {
     if (NO_PARAMETERS.has(name)) continue;
-    for (const one of [value].flat()) {
+    // A list of details is one parameter (RFC 9396 §2), a list of resources several.
+    for (const one of name === AUTHORIZATION_DETAILS ? [JSON.stringify(value)] : [value].flat()) {
       const text = typeof one === 'object' && one !== null ? JSON.stringify(one) : one;
       if (typeof text !== 'string' && typeof text !== 'number')
         throw invalid(`${name} in the request object is not a parameter`);

@@ -1,8 +1,10 @@
 // Reads authorization requests. The same checks apply whether a browser brings a request or its application has pushed it.
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { AUTHORIZATION_DETAILS } from '../../../domain/authorization-details.ts';
 import type { Form } from '../../../http/form.ts';
 import { adminAudience } from '../../../http/own-addresses.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
+import type { AuthorizationDetails } from '../authorization-details/service.ts';
 import {
   type AuthorizationRequest,
   type CheckContext,
@@ -35,10 +37,12 @@ export interface Documents {
 
 export function createAuthorizationRequests({
   clients,
+  details,
   levels,
   baseUrl,
 }: {
   clients: Clients;
+  details: Pick<AuthorizationDetails, 'asked'>;
   /** The authentication levels that sign-ins can reach. */
   levels: readonly number[];
   baseUrl: string;
@@ -66,6 +70,12 @@ export function createAuthorizationRequests({
     };
   }
 
+  /** Adds the request's details, which the realm's types decide about. */
+  async function withDetails(realm: string, form: Form, request: AuthorizationRequest): Promise<AuthorizationRequest> {
+    const asked = form.get(AUTHORIZATION_DETAILS);
+    return asked === undefined ? request : { ...request, details: await details.asked(realm, request.client, asked) };
+  }
+
   return {
     /** @throws OAuthError that goes back to the application */
     async read(
@@ -74,12 +84,12 @@ export function createAuthorizationRequests({
       given: RequestParameters,
       target: Target,
     ): Promise<AuthorizationRequest> {
-      return requestOf(target, await contextOf(realm, settings, given, target.client));
+      return withDetails(realm, given, requestOf(target, await contextOf(realm, settings, given, target.client)));
     },
 
     /** Reads a device's request. @throws OAuthError for the device */
     async readDevice(realm: string, settings: OfRealm, form: Form, client: ClientView): Promise<AuthorizationRequest> {
-      return deviceRequestOf(await contextOf(realm, settings, form, client));
+      return withDetails(realm, form, deviceRequestOf(await contextOf(realm, settings, form, client)));
     },
   };
 }

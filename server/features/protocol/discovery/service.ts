@@ -58,6 +58,7 @@ function discoveryDocument({
   levels,
   subjects,
   resources,
+  detailTypes,
 }: {
   baseUrl: string;
   realm: string;
@@ -77,6 +78,8 @@ function discoveryDocument({
   subjects: readonly string[];
   /** The resources that the realm declares. */
   resources: readonly string[];
+  /** The types of details that clients may ask for. */
+  detailTypes: readonly string[];
 }) {
   const at = endpointsOf(baseUrl, realm);
   const confidential = [...(profile === null ? SECRET_METHODS : []), 'private_key_jwt'];
@@ -133,6 +136,8 @@ function discoveryDocument({
     request_object_encryption_enc_values_supported: ContentEncryption.options,
     request_uri_parameter_supported: true,
     require_request_uri_registration: true,
+    // RFC 9396 §10
+    ...(detailTypes.length > 0 && { authorization_details_types_supported: detailTypes }),
     // RFC 9728 §4
     ...(resources.length > 0 && { protected_resources: resources }),
   };
@@ -186,6 +191,8 @@ export function createDiscovery({
           join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
           where l.realm_id = s.realm_id and l.scope_id = s.id and k.source <> 'audience' order by 1) as claims
         from client_scope s where s.realm_id = ${realm} order by s.name`;
+      const types = await sql<{ type: string }>`
+        select type from authorization_detail_type where realm_id = ${realm} and enabled order by type limit 200`;
       const ofRealm = await settings.of(realm);
       return answerOf(
         discoveryDocument({
@@ -203,6 +210,7 @@ export function createDiscovery({
           profile: ofRealm?.profile ?? null,
           subjects: ofRealm ? subjectTypes(ofRealm) : [],
           resources: ofRealm?.resourceIndicators ?? [],
+          detailTypes: types.map(({ type }) => type),
         }),
       );
     },

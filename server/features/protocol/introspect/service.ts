@@ -5,6 +5,7 @@ import { PERSON_CLAIM, USERINFO_CLAIM } from '../../../contract/claims.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { parseRefreshToken } from '../../../crypto/refresh-token.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { type AuthorizationDetail, detailsIn } from '../../../domain/authorization-details.ts';
 import { claimsOf, saidFor, sessionOf, speaksIn } from '../../../domain/claims.ts';
 import { presentScopes } from '../../../domain/scopes.ts';
 import { cutoffsOf } from '../../../domain/session.ts';
@@ -25,6 +26,20 @@ const looksGranted = (permissions: unknown): boolean =>
  */
 const concerns = ({ clientId, allowedResources }: ClientView, token: Claims): boolean =>
   token.client_id === clientId || [token.aud].flat().some((aud) => aud === clientId || allowedResources.has(aud));
+
+/** RFC 9396 §9: the token's own client sees all details, a resource server those for its locations. */
+function detailsShown(
+  { clientId, allowedResources }: ClientView,
+  token: Claims,
+): readonly AuthorizationDetail[] | undefined {
+  const all = detailsIn(token);
+  const isFor = (one: string) => one === clientId || allowedResources.has(one);
+  const shown =
+    token.client_id === clientId
+      ? all
+      : all.filter(({ locations }) => locations === undefined || locations.some(isFor));
+  return shown.length === 0 ? undefined : shown;
+}
 
 export function createIntrospection({
   sql,
@@ -62,6 +77,7 @@ export function createIntrospection({
     const said: Record<string, unknown> = { ...(await shownHere(realm, client, claims, userId)), ...shown };
     return {
       ...said,
+      authorization_details: detailsShown(asking, claims),
       active: true,
       token_type: claims.cnf === undefined ? 'Bearer' : 'DPoP',
       // A service account has no username, whatever its mappers say.
@@ -97,7 +113,7 @@ export function createIntrospection({
     });
     const about = family && (await subjects.of(realm, client, { id: family.user_id, subject: family.subject }));
     if (!family || !about) return INACTIVE;
-    const { scopes, openid, jkt } = family.grant_data;
+    const { scopes, openid, jkt, authorizationDetails } = family.grant_data;
     return {
       active: true,
       token_type: 'refresh_token',
@@ -107,6 +123,7 @@ export function createIntrospection({
       client_id: client.clientId,
       ...(jkt !== undefined && { cnf: { jkt } }),
       scope: (openid ? ['openid', ...scopes] : scopes).join(' ') || undefined,
+      ...(authorizationDetails && { authorization_details: authorizationDetails }),
       exp: Math.floor(family.expires_at.getTime() / 1000),
       iat: Math.floor(family.created_at.getTime() / 1000),
     };

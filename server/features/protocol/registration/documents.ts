@@ -65,6 +65,7 @@ export function createClientDocuments(deps: DocumentDeps) {
     const input = inputOf(metadata, {
       policy,
       scopes: await store.scopesOf(tx.sql, realm),
+      detailTypes: new Set(await store.detailTypesOf(tx.sql, realm)),
       subjectTypes: types,
       profile: ofRealm?.profile ?? null,
     });

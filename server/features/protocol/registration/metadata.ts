@@ -74,11 +74,14 @@ export function inputOf(
   {
     policy,
     scopes,
+    detailTypes,
     subjectTypes,
     profile,
   }: {
     policy: Provisioning;
     scopes: ReadonlySet<string>;
+    /** The types of details that the client may register for, or has. */
+    detailTypes: ReadonlySet<string>;
     subjectTypes: readonly SubjectType[];
     /** The profile that all clients of the realm are held to. */
     profile: SecurityProfile | null;
@@ -106,6 +109,9 @@ export function inputOf(
   const asked = metadata.scope === undefined ? allowed : metadata.scope.split(' ').filter(Boolean);
   const refused = asked.filter((scope) => scope !== 'openid' && !allowed.includes(scope));
   if (refused.length > 0) throw invalid(`scope: ${refused.join(' ')} cannot be registered in this realm`);
+  const closed = metadata.authorization_details_types?.filter((type) => !detailTypes.has(type)) ?? [];
+  if (closed.length > 0)
+    throw invalid('authorization_details_types names a type that cannot be registered in this realm');
   const redirectUris = redirects(metadata.redirect_uris ?? [], policy.allowedRedirectHosts);
   if (grantTypes.includes('authorization_code') && redirectUris.length === 0)
     throw new OAuthError('invalid_redirect_uri', 'redirect_uris is needed for the grant authorization_code');
@@ -135,6 +141,7 @@ export function inputOf(
     requirePushedAuthorizationRequests: metadata.require_pushed_authorization_requests ?? false,
     requireSignedRequestObject: metadata.require_signed_request_object ?? false,
     requestUris: metadata.request_uris ?? [],
+    authorizationDetailsTypes: metadata.authorization_details_types ?? [],
     dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
     backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
     frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
@@ -184,6 +191,7 @@ interface Registered extends JwtFields {
   requirePushedAuthorizationRequests: boolean;
   requireSignedRequestObject: boolean;
   requestUris: readonly string[];
+  authorizationDetailsTypes: readonly string[];
   dpopBoundAccessTokens: boolean;
   backchannelLogoutUri: string | null;
   frontchannelLogoutUri: string | null;
@@ -208,6 +216,9 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   ...(client.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
   ...(client.requireSignedRequestObject && { require_signed_request_object: true }),
   ...(client.requestUris.length > 0 && { request_uris: [...client.requestUris] }),
+  ...(client.authorizationDetailsTypes.length > 0 && {
+    authorization_details_types: [...client.authorizationDetailsTypes],
+  }),
   ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
   ...(client.backchannelLogoutUri !== null && { backchannel_logout_uri: client.backchannelLogoutUri }),
   ...(client.frontchannelLogoutUri !== null && { frontchannel_logout_uri: client.frontchannelLogoutUri }),

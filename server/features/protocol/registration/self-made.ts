@@ -30,14 +30,14 @@ export function createSelfMadeClients({
   sql: Sql;
   outbound: Pick<Outbound, 'fetch'>;
   transact: Transact;
-  resources: { clients: Resource; clientScopes: Resource };
+  resources: { clients: Resource; clientScopes: Resource; authorizationDetailTypes: Resource };
   settings: PolicySource;
   realmExists(realm: string): Promise<boolean>;
   baseUrl: string;
   now: () => Date;
   newId: () => string;
 }) {
-  const { clients, clientScopes } = resources;
+  const { clients, clientScopes, authorizationDetailTypes } = resources;
   const shared = {
     sql,
     outbound,
@@ -46,8 +46,8 @@ export function createSelfMadeClients({
       createResourceApi({
         sql: tx.sql,
         transact: (_, work) => work(tx),
-        // such a client can refer only to scopes
-        parts: [clientScopes, clients],
+        // such a client can refer only to scopes and types of details
+        parts: [clientScopes, authorizationDetailTypes, clients],
         newId,
         // the setting clientRegistration, which a document can declare, says who may register
         written: 'byServer',

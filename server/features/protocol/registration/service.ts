@@ -14,6 +14,7 @@ import { subjectTypes } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import type { ResourceApi } from '../../../resource/api.ts';
+import { strings } from '../../../resource/items.ts';
 import { callerOf } from '../../../resource/nobody.ts';
 import type { Resource } from '../../../resource/resource.ts';
 import type { Row } from '../../../resource/table.ts';
@@ -54,10 +55,15 @@ export function createRegistration(deps: RegistrationDeps) {
       ...metadataOf(client, await typesIn(realm)),
     };
   };
-  const wanted = async (tx: Tx, realm: string, metadata: ClientMetadata) =>
+  const wanted = async (tx: Tx, realm: string, metadata: ClientMetadata, before?: Row) =>
     inputOf(metadata, {
       policy: await policyOf(settings, realm),
       scopes: await store.scopesOf(tx.sql, realm),
+      // An administrator may have given the client others.
+      detailTypes: new Set([
+        ...(await store.detailTypesOf(tx.sql, realm)),
+        ...strings(before?.fields.authorizationDetailsTypes),
+      ]),
       subjectTypes: await typesIn(realm),
       profile: (await settings.of(realm))?.profile ?? null,
     });
@@ -167,7 +173,7 @@ export function createRegistration(deps: RegistrationDeps) {
             const same = secret === undefined || (isSecret(stored) && (await stored.matches(secret)));
             if (clientId !== row.key || !same)
               throw new OAuthError('invalid_client_metadata', 'client_id and client_secret must be this client’s own');
-            const input = await wanted(tx, realm, said);
+            const input = await wanted(tx, realm, said, row);
             const confidential = input.tokenEndpointAuthMethod?.startsWith('client_secret') ?? false;
             const fresh = confidential && stored === null ? newClientSecret() : undefined;
             const actor = { type: 'client', id, name: row.key } as const;

@@ -106,6 +106,13 @@ export async function scopesOf(sql: Sql, realm: string): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
+/** The types of details that the realm opens to clients that register themselves. */
+export async function detailTypesOf(sql: Sql, realm: string): Promise<string[]> {
+  const rows = await sql<{ type: string }>`
+    select type from authorization_detail_type where realm_id = ${realm} and enabled and open_to_registration`;
+  return rows.map(({ type }) => type);
+}
+
 export interface UnusedRow {
   id: string;
   client_id: string;

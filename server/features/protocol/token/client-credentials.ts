@@ -1,6 +1,7 @@
 // The client_credentials grant: no query and no write of its own on the request path; its audit row is batched, since
 // such a token changes no state. RFC 6749 §4.4.
 import { grantBodies } from '../../../contract/oauth.ts';
+import { typesOf } from '../../../domain/authorization-details.ts';
 import type { EventBatch } from '../../../events/batch.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { Grant } from './grant.ts';
@@ -17,16 +18,17 @@ export const clientCredentialsGrant = ({
   clientAuth: 'proof',
   scopePolicy: 'client',
   resourcePolicy: 'client',
+  takesDetails: true,
   ownBehalf: () => true,
-  async authorize({ realm, client, resources, scopes, jkt, by }) {
-    const minted = await mint.forClient(realm, client, { scopes, resources, jkt });
+  async authorize({ realm, client, resources, scopes, details, jkt, by }) {
+    const minted = await mint.forClient(realm, client, { scopes, resources, details, jkt });
     batch.record({
       type: 'TOKEN_ISSUED',
       realm,
       by,
       clientId: client.clientId,
       subject: by.actor,
-      data: { grant: 'client_credentials', scope: minted.scope, jti: minted.jti, resources },
+      data: { grant: 'client_credentials', scope: minted.scope, jti: minted.jti, resources, ...typesOf(details) },
     });
     return minted;
   },

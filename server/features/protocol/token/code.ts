@@ -6,6 +6,7 @@ import { grantIdOf, newRefreshToken } from '../../../crypto/refresh-token.ts';
 import { sha256, wellFormed } from '../../../crypto/tokens.ts';
 import type { Fragment } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { typesOf } from '../../../domain/authorization-details.ts';
 import * as grants from '../../../domain/grants.ts';
 import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
@@ -13,6 +14,7 @@ import { OFFLINE, presentScopes } from '../../../domain/scopes.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { causeOf } from '../../../telemetry/spans.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
+import type { AuthorizationDetails } from '../authorization-details/service.ts';
 import { accessLifeOf, type Families, lifeOf } from './families.ts';
 import type { Grant, GrantCall, Granted } from './grant.ts';
 import { type CodeRequest, judgeCode, type Verdict, type Wanted } from './judge.ts';
@@ -34,6 +36,7 @@ const isOffline = ({ row }: RedeemedRow<grants.CodeRow>, tokenHash: Buffer | nul
 export interface CodeDeps {
   transact: Transact;
   mint: Pick<Mint, 'forPerson'>;
+  details: Pick<AuthorizationDetails, 'present'>;
   families: Families;
   now: () => Date;
   newId: () => string;
@@ -41,7 +44,7 @@ export interface CodeDeps {
 
 /** Issues tokens for one kind of codes. */
 export function createCodes<Request extends Wanted>(
-  { transact, mint, families, now, newId }: CodeDeps,
+  { transact, mint, details, families, now, newId }: CodeDeps,
   {
     grantType,
     table,
@@ -98,6 +101,7 @@ export function createCodes<Request extends Wanted>(
             scopes: row.request.scopes,
             resources,
             sessionId: row.session_id,
+            ...typesOf(redemption.call.details ?? row.request.authorizationDetails),
             ...(row.request.act && { impersonator: row.request.act }),
           },
         });
@@ -120,7 +124,7 @@ export function createCodes<Request extends Wanted>(
       codeHash,
       familyId,
       tokenHash,
-      request: { ...more, now: now(), resources: asked, presentResources, jkt } as Request,
+      request: { ...more, now: now(), resources: asked, presentResources, details: call.details, jkt } as Request,
     });
     const { row, resources } = taken;
     const { request } = row;
@@ -140,6 +144,7 @@ export function createCodes<Request extends Wanted>(
       jkt,
       nonce: request.nonce ?? undefined,
       claims: request.claims,
+      details: await details.present(realm, client, call.details ?? request.authorizationDetails ?? []),
       ...(request.act && { acting: { by: request.act, until: row.session_expires_at } }),
     });
     return refreshToken ? { ...minted, refreshToken: refreshToken.token } : minted;
@@ -156,6 +161,7 @@ export function codeGrant(deps: CodeDeps): Grant<typeof grantBodies.authorizatio
     clientAuth: 'any',
     scopePolicy: 'granted',
     resourcePolicy: 'granted',
+    takesDetails: true,
     ownBehalf: () => false,
     async authorize(call) {
       const { code, redirect_uri: redirectUri, code_verifier: verifier } = call.body;

@@ -19,6 +19,7 @@ export function deviceGrant(deps: CodeDeps & { realmSql: RealmSql }): Grant<(typ
     clientAuth: 'any',
     scopePolicy: 'granted',
     resourcePolicy: 'granted',
+    takesDetails: true,
     ownBehalf: () => false,
     async authorize(call) {
       const { realm, client, body } = call;

@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import { ACCESS_TOKEN_TYPE, grantBodies, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { badDetails, detailsCovered, detailsIn, typesOf } from '../../../domain/authorization-details.ts';
 import { isProven } from '../../../domain/dpop.ts';
 import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../../domain/on-behalf.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -16,6 +17,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { Claims, Tokens } from '../../configuration/issued-tokens/service.ts';
+import type { AuthorizationDetails } from '../authorization-details/service.ts';
 import type { Grant, GrantCall } from './grant.ts';
 
 type Body = (typeof grantBodies)[typeof TOKEN_EXCHANGE];
@@ -41,6 +43,7 @@ export function exchangeGrant({
   subjects,
   settings,
   mint,
+  details,
   batch,
 }: {
   sql: Sql;
@@ -48,6 +51,7 @@ export function exchangeGrant({
   subjects: Pick<Subjects, 'find' | 'of'>;
   settings: { issuer(realm: string): Promise<string> };
   mint: Pick<Mint, 'forPerson'>;
+  details: Pick<AuthorizationDetails, 'present'>;
   batch: Pick<EventBatch, 'record'>;
 }): Grant<Body> {
   /** The acting party: the client, or the user of the client's actor token. */
@@ -77,6 +81,7 @@ export function exchangeGrant({
     scopePolicy: 'granted',
     resourcePolicy: 'client',
     takesAudience: true,
+    takesDetails: true,
     ownBehalf: () => false,
     async authorize(call) {
       const { realm, client, body, resources, requestedScopes, jkt, by } = call;
@@ -96,6 +101,11 @@ export function exchangeGrant({
       const row = userId === undefined ? undefined : await readSubject(sql, realm, userId, client.id);
       if (!row) throw invalid('the person is gone or disabled');
       const agreed = client.consentRequired ? (row.consented ?? { scopes: [], resources: [] }) : undefined;
+      // A user who has to agree to this client has agreed to scopes alone: details are never remembered.
+      const granted = agreed ? [] : await details.present(realm, client, detailsIn(claims));
+      if (!detailsCovered(call.details ?? [], granted))
+        throw badDetails('The token has no such details for this client');
+      const narrowed = call.details ?? granted;
       const person = personOf(row);
       const impersonates = client.tokenExchangeImpersonation && body.actor_token === undefined;
       const before = typeof claims.act === 'object' && claims.act !== null ? claims.act : undefined;
@@ -110,6 +120,7 @@ export function exchangeGrant({
           resources,
         }),
         openid: false,
+        details: narrowed,
         jkt,
         resources,
         signedIn: signedInOf(claims),
@@ -131,6 +142,7 @@ export function exchangeGrant({
           scope: minted.scope,
           jti: minted.jti,
           resources,
+          ...typesOf(narrowed),
           from: claims.client_id ?? null,
           actor: impersonates ? null : actor.sub,
         },

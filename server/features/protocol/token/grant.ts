@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import type { AuthorizationDetail } from '../../../domain/authorization-details.ts';
 import type { ScopeView } from '../../../domain/claims.ts';
 import type { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
@@ -25,6 +26,8 @@ export interface GrantCall<Body = unknown, Who extends Authenticated = Authentic
   resources: readonly string[];
   /** The resources that the client may have tokens for now: some may have been withdrawn since the grant. */
   presentResources(): readonly string[];
+  /** The requested details, which conform to their types (RFC 9396); undefined: none were requested. */
+  details: readonly AuthorizationDetail[] | undefined;
   /** The thumbprint of the key that tokens are bound to; undefined: they are bearer tokens. RFC 9449 §6.1. */
   jkt: string | undefined;
   /** The requested names; undefined: none were requested. */
@@ -71,6 +74,8 @@ export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authe
   resourcePolicy: 'client' | 'granted';
   /** The parameter `audience` names resources, too (RFC 8693 §2.1). */
   takesAudience?: true;
+  /** The request may contain `authorization_details`; a grant without this refuses it. */
+  takesDetails?: true;
   /** Whether the client acts for itself. Then it gets tokens for the admin API if it holds an admin role. */
   ownBehalf(who: Who): boolean;
   /**

@@ -1,6 +1,7 @@
 // The conditions for redeeming a code or a refresh token: pure. The same code accepts a request and explains a refusal.
 // The rows stay locked until they are written (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
 import { pkceHolds } from '../../../crypto/pkce.ts';
+import { type AuthorizationDetail, detailsCovered } from '../../../domain/authorization-details.ts';
 import type { Poll } from '../../../domain/device-codes.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
 import type { CodeRow, FamilyRow } from '../../../domain/grants.ts';
@@ -36,6 +37,8 @@ export interface Wanted {
   /** Resources that the client may use; none: all that were granted. */
   resources: readonly string[];
   presentResources(): readonly string[];
+  /** undefined: all that were granted. */
+  details: readonly AuthorizationDetail[] | undefined;
 }
 export interface CodeRequest extends Wanted {
   redirectUri: string;
@@ -119,7 +122,7 @@ const refusing =
  */
 function narrowed(
   granted: GrantData,
-  { resources, presentResources, scopes }: Wanted & { scopes: readonly string[] | undefined },
+  { resources, presentResources, scopes, details }: Wanted & { scopes: readonly string[] | undefined },
 ): Verdict {
   const refuse = (error: OAuthErrorCode, description: string): Refused => ({
     ok: false,
@@ -132,6 +135,8 @@ function narrowed(
     return refuse('invalid_target', 'A resource that was granted is not allowed any more');
   const all = granted.openid ? [OPENID, ...granted.scopes] : granted.scopes;
   if (!among(all, scopes ?? [])) return refuse('invalid_scope', 'A requested scope was not granted');
+  if (!detailsCovered(details ?? [], granted.authorizationDetails ?? []))
+    return refuse('invalid_authorization_details', 'Requested details were not granted');
   return {
     ok: true,
     resources: resources.length > 0 ? resources : granted.resources,

@@ -3,6 +3,7 @@
 import { grantBodies } from '../../../contract/oauth.ts';
 import { grantIdOf, newRefreshToken, parseRefreshToken } from '../../../crypto/refresh-token.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { typesOf } from '../../../domain/authorization-details.ts';
 import type { Factor, Factors } from '../../../domain/factors.ts';
 import * as grants from '../../../domain/grants.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -13,6 +14,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import { causeOf } from '../../../telemetry/spans.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
+import type { AuthorizationDetails } from '../authorization-details/service.ts';
 import { type Families, lifeOf } from './families.ts';
 import type { Grant } from './grant.ts';
 import { judgeRefresh, type RefreshRequest } from './judge.ts';
@@ -31,6 +33,7 @@ interface RefreshRedemption extends Redemption {
 export interface RefreshGrantDeps {
   transact: Transact;
   mint: Pick<Mint, 'forPerson'>;
+  details: Pick<AuthorizationDetails, 'present'>;
   families: Families;
   /** Judges whether the proven factors still suffice; loaded with the first refresh. */
   proven(): Promise<{ signIns: Pick<SignIns, 'judgeFor'>; factors: Pick<Factors, 'ofAmr'> }>;
@@ -40,6 +43,7 @@ export interface RefreshGrantDeps {
 export function refreshGrant({
   transact,
   mint,
+  details,
   families,
   proven,
   now,
@@ -109,6 +113,7 @@ export function refreshGrant({
             resources,
             generation: row.generation + 1,
             sessionId: row.session_id,
+            ...typesOf(redemption.call.details ?? row.grant_data.authorizationDetails),
             ...(row.grant_data.act && { impersonator: row.grant_data.act }),
           },
         });
@@ -123,6 +128,7 @@ export function refreshGrant({
     clientAuth: 'any',
     scopePolicy: 'granted',
     resourcePolicy: 'granted',
+    takesDetails: true,
     ownBehalf: () => false,
     async authorize(call) {
       const { realm, client, settings, presentResources } = call;
@@ -148,6 +154,7 @@ export function refreshGrant({
           presented: presented.hash,
           resources: call.resources,
           presentResources,
+          details: call.details,
           scopes: call.requestedScopes,
           // An impersonated session counts no factor of the user, so none is demanded.
           isEnough: (family) =>
@@ -160,7 +167,7 @@ export function refreshGrant({
             }),
         },
       });
-      const { authTime, acr, amr, sub, claims, act } = row.grant_data;
+      const { authTime, acr, amr, sub, claims, act, authorizationDetails = [] } = row.grant_data;
       const minted = await mint.forPerson(realm, client, {
         person: personOf(row),
         about: sub,
@@ -171,6 +178,7 @@ export function refreshGrant({
         gid: grantIdOf(familyId),
         jkt: call.jkt,
         claims,
+        details: await details.present(realm, client, call.details ?? authorizationDetails),
         ...(act && row.session_expires_at && { acting: { by: act, until: row.session_expires_at } }),
       });
       return { ...minted, refreshToken: next?.token ?? token };

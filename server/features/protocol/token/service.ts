@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { partyOfClient } from '../../../domain/agents.ts';
+import { AUTHORIZATION_DETAILS, badDetails } from '../../../domain/authorization-details.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
 import { allowedResources, presentResources } from '../../../domain/resource-indicators.ts';
 import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../../domain/scopes.ts';
@@ -15,6 +16,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import { adminAudience } from '../../../http/own-addresses.ts';
 import type { DpopRequest } from '../../../http/presented-token.ts';
 import { rulesOfProofs } from '../../configuration/clients/profile.ts';
+import type { AuthorizationDetails } from '../authorization-details/service.ts';
 import { type Authenticated, type ClientAuthentication, demandProfile } from '../client-authentication/service.ts';
 import type { Grant, Granted, GrantRequest } from './grant.ts';
 
@@ -40,6 +42,7 @@ interface TokenProgress {
 export function createTokenEndpoint({
   authentication,
   settings,
+  details,
   grants,
   refusals,
   metrics,
@@ -48,6 +51,7 @@ export function createTokenEndpoint({
 }: {
   authentication: Pick<ClientAuthentication, 'authenticate'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  details: Pick<AuthorizationDetails, 'asked'>;
   grants: readonly Grant[];
   refusals: Pick<Refusals, 'record'>;
   metrics: { tokenIssued(realm: string, grant: string): void };
@@ -89,6 +93,15 @@ export function createTokenEndpoint({
     return undefined;
   }
 
+  /** The requested details; undefined: none are requested. */
+  async function detailsOf({ realm, form }: TokenRequest, { grant, who }: Required<TokenProgress>) {
+    const text = form.get(AUTHORIZATION_DETAILS);
+    if (text === undefined) return undefined;
+    if (!grant.takesDetails) throw badDetails('authorization_details is not for this grant type');
+    const asked = await details.asked(realm, who.client, text, { ownBehalf: grant.ownBehalf(who) });
+    return asked.map(({ detail }) => detail);
+  }
+
   async function granted(request: TokenRequest, { grant, asking, who }: Required<TokenProgress>): Promise<string> {
     const { realm, form, ipAddress } = request;
     const { client } = who;
@@ -112,6 +125,7 @@ export function createTokenEndpoint({
       client,
       resources,
       presentResources: () => presentResources(rules),
+      details: await detailsOf(request, { grant, asking, who }),
       jkt,
       requestedScopes,
       scopes: grant.scopePolicy === 'client' ? clientScopes(client, requestedScopes) : [],
@@ -181,6 +195,7 @@ const answerOf = ({
   refreshToken,
   idToken,
   issuedTokenType,
+  authorizationDetails,
   upgraded,
   jkt,
 }: Granted & { jkt: string | undefined }): string =>
@@ -193,5 +208,7 @@ const answerOf = ({
     id_token: idToken,
     // RFC 6749 §3.3: a scope contains at least one word, so an empty one is omitted
     scope: scope || undefined,
+    // RFC 9396 §7
+    authorization_details: authorizationDetails,
     upgraded,
   });

@@ -1,0 +1,66 @@
+// The details of a rich authorization request, in the words of their types: what the realm declared, with the client's values as plain
+// text. Each field that the words leave out is listed below them, so that no words hide a part of what is asked. RFC 9396 §11.1. Pure.
+import { DETAIL_PLACEHOLDER } from '../../../contract/authorization-detail-types.ts';
+import type { AuthorizationDetail } from '../../../domain/authorization-details.ts';
+import { type Html, html, isolated } from '../../../http/html.ts';
+
+export interface ListedDetail {
+  detail: AuthorizationDetail;
+  /** By language. */
+  words: Readonly<Record<string, string>>;
+}
+
+/** A field with a value that can be shown: one text, number, boolean or null, or a list of these. */
+interface Leaf {
+  path: string;
+  values: readonly unknown[];
+}
+
+const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
+function leavesOf(value: unknown, path: string): Leaf[] {
+  if (isPlain(value)) return [{ path, values: [value] }];
+  if (Array.isArray(value)) {
+    if (value.every(isPlain)) return [{ path, values: value }];
+    return value.flatMap((one, i) => leavesOf(one, `${path}[${i}]`));
+  }
+  const entries = Object.entries(Object(value));
+  if (entries.length === 0) return [{ path, values: [] }];
+  return entries.flatMap(([name, one]) => leavesOf(one, path === '' ? name : `${path}.${name}`));
+}
+
+const written = (value: unknown): string => (value === '' ? '“”' : String(value));
+/** Each value stands out on its own, so that one value can't look like two, or like the realm's words. */
+const shown = (values: readonly unknown[]): Html =>
+  values.length === 0
+    ? html`–`
+    : html`${values.map((value, i) => html`${i > 0 && ', '}<strong>${isolated(written(value))}</strong>`)}`;
+
+/** The words in the page's language, else in English, else in the first one. */
+function wordsIn(words: ListedDetail['words'], tag: string): string | undefined {
+  const [language = tag] = tag.split('-');
+  const [first] = Object.keys(words).toSorted();
+  return words[tag] ?? words[language] ?? words.en ?? (first === undefined ? undefined : words[first]);
+}
+
+/** @param tag the language of the page */
+export function detailItem({ detail, words }: ListedDetail, tag: string): Html {
+  const { type, ...fields } = detail;
+  const leaves = Object.entries(fields).flatMap(([name, value]) => leavesOf(value, name));
+  // A field name may contain the dots of a path: such fields are ambiguous, and the words don't stand for them.
+  const byPath = new Map(leaves.map((leaf) => [leaf.path, leaf]));
+  const ambiguous = new Set(leaves.map(({ path }) => path).filter((path, i, all) => all.indexOf(path) !== i));
+  const said = new Set<string>();
+  const parts = (wordsIn(words, tag) ?? type).split(DETAIL_PLACEHOLDER).map((part, i) => {
+    if (i % 2 === 0) return html`${part}`;
+    if (part === 'type') return shown([type]);
+    const leaf = ambiguous.has(part) ? undefined : byPath.get(part);
+    said.add(part);
+    return shown(leaf?.values ?? []);
+  });
+  const others = leaves.filter(({ path }) => ambiguous.has(path) || !said.has(path));
+  const rest = [{ path: 'type', values: [type] }, ...others].map(
+    ({ path, values }) => html`<dt>${isolated(path)}</dt><dd>${shown(values)}</dd>`,
+  );
+  return html`<li><div><div class="what"><bdi>${parts}</bdi></div><dl class="soft">${rest}</dl></div></li>`;
+}
