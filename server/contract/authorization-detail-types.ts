@@ -83,8 +83,11 @@ export const authorizationDetailTypes = kind({
   },
   updateExample: {
     enabled: false,
-    schema: { type: 'object', properties: { actions: { type: 'array', items: { enum: ['read', 'write'] } } } },
-    words: { en: 'Do this to your files: {actions}', de: 'Mit Ihren Dateien: {actions}' },
+    schema: {
+      type: 'object',
+      properties: { amount: { type: 'string' }, currency: { type: 'string' }, creditor: { type: 'string' } },
+    },
+    words: { en: 'Pay {amount}', de: '{amount} {currency} zahlen' },
     locations: ['https://files.example.com'],
     clientCredentials: true,
     openToRegistration: true,

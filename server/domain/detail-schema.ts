@@ -58,7 +58,8 @@ let library: Library | undefined;
 /** Loads Ajv and the engine of patterns. Call it before the other functions; most realms declare no type. */
 export async function loadDetailSchemas(): Promise<void> {
   if (library) return;
-  const [{ Ajv2020 }] = await Promise.all([import('ajv/dist/2020.js'), loadPatterns()]);
+  const { Ajv2020 } = (await import('ajv/dist/2020.js')).default;
+  await loadPatterns();
   let matches = createPatternMatcher();
   const engine = (pattern: string) => {
     const anywhere = unanchored(pattern);

@@ -133,7 +133,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['realmctl api POST', 'test/server/features/signal-transmitters.test.ts'],
   ],
   'docs/rich-authorization.md': [
-    ['# ISSUER', 'test/documentation/rich-authorization.test.ts'],
+    ['curl -s $ISSUER/oauth2/token', 'test/documentation/rich-authorization.test.ts'],
     ['curl -s $ISSUER/oauth2/par', 'test/documentation/rich-authorization.test.ts'],
   ],
   'docs/scim.md': [['curl -X POST', 'test/server/features/scim.users.test.ts']],

@@ -160,7 +160,7 @@ describe('a request is refused', () => {
     ['for an unknown type', JSON.stringify([{ type: 'unknown' }])],
     ['for a type that is switched off', JSON.stringify([{ type: 'off' }])],
     ['for a detail that does not conform', JSON.stringify([{ ...payment, amount: 'all' }])],
-    ['for a field that the type does not have', JSON.stringify([{ ...payment, then: 'more' }])],
+    ['for a field that the type does not have', JSON.stringify([{ ...payment, tip: '5.00' }])],
     ['for a location that the type does not have', JSON.stringify([{ ...files, locations: ['https://evil.example'] }])],
     ['where one of several is wrong', JSON.stringify([payment, { type: 'unknown' }])],
     ['for a text that runs backwards', JSON.stringify([{ ...payment, creditor: 'dtL\u202e' }])],

@@ -304,7 +304,7 @@ const cases: Case[] = [
     {
       enabled: true,
       schema: { type: 'object', properties: { size: { type: 'integer' } } },
-      words: { fr: 'Faire {size}' },
+      words: { fr: 'Faire: on' },
       locations: ['urn:example:on'],
       clientCredentials: true,
       openToRegistration: true,
