@@ -1,16 +1,15 @@
 // `npm run bench`: how fast this machine's Realmkeeper is, as ratios against the machine's own limits.
 // It builds the bundle, starts it on a PostgreSQL of its own and measures case by case. docs/performance.md explains.
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { errorWords } from '../../server/contract/error-words.ts';
 import type { Bench, Result } from './bench.ts';
 import { cases } from './cases.ts';
-import { withFigures } from './figures.ts';
 import { canPin, pin, usableCores } from './machine.ts';
 import { asJson, goalText, heading, line } from './report.ts';
 import { built, startTarget, type Target } from './target.ts';
+import { commitOf, writeFigures } from './written.ts';
 
 const usage = `npm run bench -- [--only NAME,…] [--rounds N] [--quick] [--json] [--write] [--no-build]
 
@@ -51,20 +50,6 @@ const given = givenBy(process.argv.slice(2));
 
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
-
-/** What is measured: the commit, marked where files differ from it. */
-async function commitOf(): Promise<string> {
-  const git = async (...args: string[]) => (await run('git', args, { cwd: root })).stdout.trim();
-  const changed = await git('status', '--porcelain', '--untracked-files=no', '--', '.', ':!docs');
-  return `${await git('rev-parse', '--short=8', 'HEAD')}${changed === '' ? '' : ' with changes'}`;
-}
-
-async function write(commit: string, machine: string, results: ReadonlyMap<string, Result>): Promise<void> {
-  const file = path.join(root, 'docs/performance.md');
-  const day = new Date().toISOString().slice(0, 10);
-  await writeFile(file, withFigures(await readFile(file, 'utf8'), cases, { commit, machine, day }, results));
-  say(`wrote ${results.size} of ${cases.length} figures into docs/performance.md`);
-}
 
 const say = (text: string) => console.error(text);
 
@@ -128,7 +113,7 @@ async function main(): Promise<void> {
   } finally {
     await (await target?.catch(() => undefined))?.stop();
   }
-  if (given.write) await write(commit, heading(pinned), figures);
+  if (given.write) say(await writeFigures(cases, figures, { commit, machine: heading(pinned) }));
   if (given.json) console.log(JSON.stringify({ machine: heading(pinned), pinned, cases: results }, null, 2));
 }
 

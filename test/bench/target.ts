@@ -38,9 +38,9 @@ export interface Target {
 const CLIENTS = 100;
 const USERS = 200;
 
-const newRealm = (): BenchRealm => ({
+export const newRealm = ({ clients = CLIENTS, users = USERS } = {}): BenchRealm => ({
   realm: 'bench',
-  clients: Array.from({ length: CLIENTS }, (_, i) => `service-${String(i).padStart(3, '0')}`),
+  clients: Array.from({ length: clients }, (_, i) => `service-${String(i).padStart(3, '0')}`),
   secret: randomBytes(32).toString('base64url'),
   application: 'application',
   redirectUri: 'http://127.0.0.1/callback',
@@ -56,12 +56,12 @@ const newRealm = (): BenchRealm => ({
   },
   serviceProvider: { entityId: 'https://wiki.example.com/saml', consumer: 'https://wiki.example.com/saml/acs' },
   guarded: { clientId: 'guarded', resource: 'album', action: 'use' },
-  users: Array.from({ length: USERS }, (_, i) => `person-${i}`),
+  users: Array.from({ length: users }, (_, i) => `person-${i}`),
   password: 'seven quiet windows',
 });
 
 /** One hash for all of them: making two hundred would take a while, and checking is what is measured. */
-function phcOf(password: string): string {
+export function phcOf(password: string): string {
   const salt = randomBytes(16);
   const hash = hashRawSync(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32, salt });
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');

@@ -121,6 +121,7 @@ const how: Record<string, [begins: string, how: string][]> = {
   ],
   'docs/performance.md': [
     ['npm run bench  ', NEEDS.hours],
+    ['npm run bench:scale', NEEDS.hours],
     ['npm run bench:operator', NEEDS.hours],
   ],
   'docs/troubleshooting.md': [

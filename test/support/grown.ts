@@ -6,7 +6,11 @@ import pg from 'pg';
 export interface Growth {
   realm: string;
   people: number;
+  /** 2,000, or one for each of the people. */
+  clients?: number;
   events: number;
+  /** 'left to no job': the events stand as if they had been sealed and forwarded, so that no job goes through them. */
+  log?: 'to be sealed' | 'left to no job';
   /** When the newest event happened; the oldest is a hundred days older. */
   at: Date;
 }
@@ -52,7 +56,7 @@ async function withoutIndexes(client: pg.Client, names: readonly string[], work:
   for (const { indexdef } of rows) await client.query(indexdef);
 }
 
-const growPeople = (client: pg.Client, { realm, people, at }: Growth) =>
+const growPeople = (client: pg.Client, { realm, people, clients = Math.min(people, 2000), at }: Growth) =>
   withoutIndexes(client, ['realm_user_search', 'realm_user_attributes'], async () => {
     const run = (text: string, ...more: unknown[]) => client.query(text, [realm, ...more]);
     await run(
@@ -80,11 +84,14 @@ const growPeople = (client: pg.Client, { realm, people, at }: Growth) =>
     await run(
       `insert into client (realm_id, id, client_id, redirect_uris, grant_types, created_at)
        select $1, ${person('i')}, 'grown-' || i, array['https://app-' || i || '.example/'], array['authorization_code', 'refresh_token'], $3
-       from generate_series(1, least($2::int, 2000)) i`,
-      people,
+       from generate_series(1, $2::int) i`,
+      clients,
       at,
     );
-    const session = `select i, ${person('i')} as id, ${person('1 + i % least($2::int, 2000)')} as client,
+    await run(
+      'insert into client_use (realm_id, client, since) select $1, id, created_at from client where realm_id = $1 on conflict do nothing',
+    );
+    const session = `select i, ${person('i')} as id, ${person(`1 + i % ${clients}`)} as client,
       $3::timestamptz - i % 3000 * interval '1 second' as began from generate_series(4, $2::int, 4) i`;
     await run(
       `insert into session (realm_id, id, token_hash, user_id, ip_address, user_agent, started_at, last_seen_at, expires_at, authenticated_at, methods)
@@ -155,7 +162,7 @@ const statistics = (step: 'hour' | 'day', steps: number) =>
        from generate_series(0, ${steps - 1}) i, ${keys} k (kind, key)`,
   );
 
-const growLog = (client: pg.Client, { realm, people, events, at }: Growth) =>
+const growLog = (client: pg.Client, { realm, people, events, at, log = 'to be sealed' }: Growth) =>
   withoutIndexes(
     client,
     [
@@ -165,7 +172,7 @@ const growLog = (client: pg.Client, { realm, people, events, at }: Growth) =>
     ],
     async () => {
       const { rows } = await client.query('select 1 from event_block limit 1');
-      if (rows.length > 0) throw new Error('a server has begun to seal the log');
+      if (log === 'to be sealed' && rows.length > 0) throw new Error('a server has begun to seal the log');
       await client.query(
         `insert into event (realm_id, id, type, occurred_at, actor, subject, client_id, ip_address, outcome, data, position)
          select $1, ${idAt('made', 'i')}, type, made,
@@ -182,6 +189,6 @@ const growLog = (client: pg.Client, { realm, people, events, at }: Growth) =>
          ) e`,
         [realm, people, events, at],
       );
-      await client.query('update event_log set position = $1', [FIRST_POSITION]);
+      if (log === 'to be sealed') await client.query('update event_log set position = $1', [FIRST_POSITION]);
     },
   );
