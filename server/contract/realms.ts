@@ -28,13 +28,13 @@ export const listRealms = route({
   tag,
   summary: 'List the realms that the caller may read, with their revisions',
   description:
-    'Carries an ETag: a conditional request answers 304 while no realm has changed. `limit` is at most 10000 here.',
+    'Carries an ETag: a conditional request answers 304 while no realm has changed; with `q`, while none of the page has. `limit` is at most 10000 here.',
   permission: null,
   query: Page.extend({
     limit: z.coerce.number().int().min(1).max(10_000).default(1000),
     q: text(255)
       .optional()
-      .describe('Text that is in the name or the display name; the ETag is then of those realms alone'),
+      .describe('Text that is in the name or the display name; the ETag is then of the page’s realms alone'),
   }),
   response: z.array(RealmSummary),
 });

@@ -127,8 +127,11 @@ export interface RealmPart {
   placeholders?: readonly string[];
   /** Fields that list usernames: users' data, exported only with users. */
   people?: readonly string[];
-  /** The current objects with these keys, or all for an export. */
-  read(sql: Sql, realm: string, keys?: readonly string[]): Promise<Map<string, Existing>>;
+  /**
+   * The current objects with these keys, or all for an export.
+   * @param without fields of documents that are left out, so that the database reads nothing for them
+   */
+  read(sql: Sql, realm: string, keys?: readonly string[], without?: readonly string[]): Promise<Map<string, Existing>>;
   references?(item: Item): Reference[];
   /** The object that this one is part of: it is kept as long as that object is kept. */
   partOf?(key: string): { kind: string; key: string };

@@ -229,8 +229,8 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
       },
     }),
     fieldsOf: (input) => fieldsAmong(own, input),
-    async read(sql, realm, keys) {
-      const rows = await table.read(sql, realm, keys);
+    async read(sql, realm, keys, without) {
+      const rows = await table.read(sql, realm, keys, without);
       return permanent ? new Map([...rows].map(([natural, row]) => [natural, withPermanent(row)])) : rows;
     },
     async write(sql, realm, { create, update, remove }) {

@@ -69,7 +69,7 @@ export interface Row extends Existing {
 export interface PageOf {
   after: string | undefined;
   limit: number;
-  /** A pattern for ilike, matched against the search fields. */
+  /** A pattern for `like`, compared with the search fields without regard to case. */
   search?: string | undefined;
   filter?: Fragment | undefined;
 }
@@ -128,11 +128,15 @@ export function createTable(
     ...Object.entries(facts).map(([name, of]): [string, Fragment] => [`fact ${name}`, of]),
   ];
   const selected = withOthers(others);
-  const selectedWhole = withOthers([
-    ...others,
-    ...Object.entries(inDocument).map(([field, { of }]): [string, Fragment] => [field, of]),
-  ]);
-  const likes = [...search.map((field, i) => `${i === 0 ? '' : ' or '}t.${snake(field)} ilike `), ''];
+  const selectedBut = (without: readonly string[]) =>
+    withOthers([
+      ...others,
+      ...Object.entries(inDocument).flatMap(([field, { of }]): [string, Fragment][] =>
+        without.includes(field) ? [] : [[field, of]],
+      ),
+    ]);
+  const selectedWhole = selectedBut([]);
+  const searched = searchedText(search.map((field) => `t.${snake(field)}`));
 
   function toRow(realm: string, found: Readonly<Record<string, unknown>>): Row {
     const id = String(found.id);
@@ -253,10 +257,15 @@ export function createTable(
   const made = options.createdAt ? raw(', created_at)') : raw(')');
 
   return {
-    /** The rows of these keys, or all rows. */
-    async read(sql: Sql, realm: string, wanted?: readonly string[]): Promise<Map<string, Row>> {
+    /** The rows of these keys, or all rows. @param without fields of documents that are not read */
+    async read(
+      sql: Sql,
+      realm: string,
+      wanted?: readonly string[],
+      without: readonly string[] = [],
+    ): Promise<Map<string, Row>> {
       const rows = await sql<Record<string, unknown>>`
-        select ${selectedWhole}
+        select ${without.length === 0 ? selectedWhole : selectedBut(without)}
         from ${wanted ? among(realm, wanted) : fragment`${table} where t.realm_id = ${realm} ${only}`}`;
       return new Map(rows.map((row) => [String(row.key), toRow(realm, row)]));
     },
@@ -295,14 +304,11 @@ export function createTable(
 
     async page(sql: Sql, realm: string, { after, limit, search: pattern, filter }: PageOf): Promise<Row[]> {
       const matching =
-        pattern === undefined || search.length === 0
-          ? EVERY
-          : fragment`and (${new Fragment(
-              likes,
-              search.map(() => pattern),
-            )})`;
+        pattern === undefined || search.length === 0 ? EVERY : fragment`and ${searched} like lower(${pattern}::text)`;
+      // Not prepared with a text: whether its matches are few, by the index of trigrams, or many, in the list's order, depends on it.
+      const anew = matching === EVERY ? EVERY : Fragment.once('');
       const beyond = after === undefined ? EVERY : fragment`and ${key} > ${after}`;
-      const rows = await sql<Record<string, unknown>>`
+      const rows = await sql<Record<string, unknown>>`${anew}
         select ${selected} from ${table} where t.realm_id = ${realm} ${only} ${beyond} ${matching} ${filter ?? EVERY}
         order by ${key} limit ${limit}`;
       return rows.map((row) => toRow(realm, row));
@@ -334,6 +340,13 @@ export function createTable(
   };
 }
 export type Table = ReturnType<typeof createTable>;
+
+/**
+ * The columns that a search looks through, as one text: the expression of the tables' indexes of trigrams (migrations
+ * names_of_all_realms and indexes_of_large_realms). The first column is never null.
+ */
+const searchedText = ([first, ...rest]: readonly string[]): Fragment =>
+  raw(`lower(${first}${rest.map((column) => ` || E'\\n' || coalesce(${column}, '')`).join('')})`);
 
 /** The key of the object that `t` belongs to. */
 const parentKey = ({ table, key, column }: Lookup & { column: string }): Fragment =>

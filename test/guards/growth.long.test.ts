@@ -25,7 +25,7 @@ import { MASTER_KEY, startTestServer, type TestServer } from '../support/server.
 import type { AdminSession } from '../support/signed-in.ts';
 
 const REALM = 'grown';
-const SIZE = { people: 80_000, events: 200_000 };
+const SIZE = { people: 80_000, clients: 6_000, events: 200_000 };
 /** A table with more rows grows; one of every kind of thing that an administrator makes doesn't. */
 const GROWN = 5_000;
 /** Rows that one statement may read, and pages that it may touch: those of a page of a hundred, and what belongs to each. */
@@ -33,7 +33,7 @@ const MOST = { rows: 2_500, pages: 6_000 };
 /** The search asks for six kinds in one statement. */
 const MOST_OF_SEARCH = 2 * MOST.rows;
 
-/** Requests whose statements may read more, or the statements, and why. */
+/** Requests whose statements may read more, or the statements, or the statements of a request, and why. */
 const exempt: { asked?: RegExp; text?: RegExp; because: string }[] = [
   {
     asked: /\/sessions\?ipAddress=/,
@@ -52,6 +52,24 @@ const exempt: { asked?: RegExp; text?: RegExp; because: string }[] = [
   {
     text: /^select count\(\*\)::int as n from realm_user u/,
     because: 'SCIM has every list say how many there are (RFC 7644 §3.4.2)',
+  },
+  {
+    text: /^select count\(\*\)::int as n from user_group g/,
+    because: 'the same of groups',
+  },
+  {
+    asked: /\/(clients|roles|groups|organizations)\?q=(x|xq)&/,
+    because: 'no index has a text of one or two letters: the realm’s own objects of the kind are read',
+  },
+  {
+    asked: /\/clients\?q=grown-5&/,
+    because: 'hundreds match, so the planner reads the realm’s clients in the order of the list',
+  },
+  {
+    asked: /^(users\/import|making applications|jobs)$/,
+    text: /jsonb_to_recordset|import_user_/,
+    because:
+      'the realm’s own roles, groups or clients are joined by hashing, with rows whose number the planner does not know',
   },
   {
     text: /from group_member where realm_id = \$1 and group_id = any/,
@@ -437,7 +455,7 @@ test('no statement reads a table that grows from end to end, nor more than its p
     const mostRows = asked.includes('/admin/search') ? MOST_OF_SEARCH : MOST.rows;
     if (scanned.length === 0 && rows <= mostRows && pages <= MOST.pages) return [];
     const plain = text.replace(/\s+/g, ' ').trim();
-    if (exempt.some((one) => one.text?.test(plain) || one.asked?.test(asked))) return [];
+    if (exempt.some((one) => (one.text?.test(plain) ?? true) && (one.asked?.test(asked) ?? true))) return [];
     return [
       {
         asked,

@@ -29,7 +29,7 @@ const EVENTS_OF_A_TRANSACTION = 10;
 
 /**
  * Of the people each has a password, every tenth an authenticator app, every fourth a session with an application, every second of
- * those a refresh token; half are in one group, have one role and are in one organization. Of the events a third are of
+ * those a refresh token; half are in one group, have one role and are in one organization. There are as many roles, groups and organizations as clients. Of the events a third are of
  * the user and the client `busy`. Nothing of the log is sealed: no server may have begun to.
  */
 export async function grow(url: string, growth: Growth): Promise<void> {
@@ -130,6 +130,15 @@ const growPeople = (client: pg.Client, { realm, people, clients = Math.min(peopl
       people,
       at,
     );
+    for (const [table, columns, values] of [
+      ['role', 'name', `'named-' || n`],
+      ['user_group', 'name, path', `'named-' || n, '/named-' || n`],
+      ['organization', 'name, display_name, created_at', `'named-' || n, 'Number ' || n, now()`],
+    ])
+      await run(
+        `insert into ${table} (realm_id, id, ${columns}) select $1, gen_random_uuid(), ${values} from generate_series(1, $2::int) n`,
+        clients,
+      );
     const many = [
       `insert into user_group (realm_id, id, name, path) values ($1, ${person('1')}, 'grown', '/grown')`,
       `insert into group_member (realm_id, group_id, user_id) select $1, ${person('1')}, ${person('i')} from generate_series(2, $2::int, 2) i`,

@@ -293,6 +293,7 @@ CREATE INDEX client_backchannel_logout ON client USING btree (realm_id) WHERE (b
 CREATE INDEX client_names ON client USING gin (lower(((client_id || '
 '::text) || COALESCE(name, ''::text))) gin_trgm_ops);
 CREATE INDEX client_previous_secret ON client USING btree (realm_id, previous_secret_expires_at) WHERE (previous_secret_expires_at IS NOT NULL);
+CREATE INDEX client_slow_secret ON client USING btree (realm_id, client_id COLLATE "C") WHERE (secret_slow IS NOT NULL);
 CREATE UNIQUE INDEX client_client_id ON client USING btree (realm_id, client_id);
 
 create table client_activity (
@@ -376,6 +377,7 @@ create table client_use (
   primary key (realm_id, client),
   constraint client_use_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX client_use_last ON client_use USING btree (realm_id, COALESCE(used_at, since));
 
 create table code_guess (
   realm_id text not null,
@@ -1255,6 +1257,7 @@ create table realm (
 CREATE INDEX realm_being_deleted ON realm USING btree (realm_id) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX realm_names ON realm USING gin (lower(((realm_id || '
 '::text) || COALESCE((settings ->> 'displayName'::text), ''::text))) gin_trgm_ops);
+CREATE INDEX realm_revisions ON realm USING btree (realm_id) INCLUDE (revision) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX realm_own_issuer ON realm USING btree (own_issuer);
 
 create table realm_encryption_key (
@@ -1374,7 +1377,10 @@ create table role (
   constraint role_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
   constraint role_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX role_default ON role USING btree (realm_id) WHERE is_default;
 CREATE INDEX role_names ON role USING gin (lower(name) gin_trgm_ops);
+CREATE INDEX role_texts ON role USING gin (lower(((name || '
+'::text) || COALESCE(description, ''::text))) gin_trgm_ops);
 CREATE UNIQUE INDEX role_client_name ON role USING btree (realm_id, client, name) WHERE (client IS NOT NULL);
 CREATE UNIQUE INDEX role_realm_name ON role USING btree (realm_id, name) WHERE (client IS NULL);
 
@@ -1427,6 +1433,8 @@ create table saml_client (
   constraint saml_client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE INDEX saml_client_metadata ON saml_client USING btree (metadata_tried_at NULLS FIRST) WHERE (metadata_url IS NOT NULL);
+CREATE INDEX saml_client_texts ON saml_client USING gin (lower(((entity_id || '
+'::text) || COALESCE(name, ''::text))) gin_trgm_ops);
 CREATE UNIQUE INDEX saml_client_entity_id ON saml_client USING btree (realm_id, entity_id);
 
 create table saml_consent (
@@ -1891,9 +1899,11 @@ create table user_group (
   constraint user_group_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint user_group_realm_id_parent_id_fkey FOREIGN KEY (realm_id, parent_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX user_group_default ON user_group USING btree (realm_id) WHERE is_default;
 CREATE INDEX user_group_folded_path ON user_group USING btree (realm_id, lower(path));
 CREATE INDEX user_group_names ON user_group USING gin (lower(name) gin_trgm_ops);
 CREATE INDEX user_group_parent ON user_group USING btree (realm_id, parent_id);
+CREATE INDEX user_group_paths ON user_group USING gin (lower(path) gin_trgm_ops);
 CREATE INDEX user_group_shown_path ON user_group USING btree (realm_id, lower(replace(path, '%2F'::text, '/'::text)));
 CREATE UNIQUE INDEX user_group_path ON user_group USING btree (realm_id, path);
 

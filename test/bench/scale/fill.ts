@@ -40,7 +40,6 @@ export async function fill(
     await client.end();
   }
   const { users: people, clients, events } = size;
-  await nameThings(url, clients);
   await grow(url, { realm: GROWN_REALM, people, clients, events, at: new Date(), log: 'left to no job' });
 }
 
@@ -61,25 +60,6 @@ async function copyRealms(client: pg.Client, copies: number): Promise<void> {
        select 'tenant-' || lpad(nth_copy::text, 5, '0')${list} from ${name} t, generate_series(1, $2::int) as nth_copy where t.realm_id = $1`,
       [TEMPLATE, copies],
     );
-  }
-}
-
-/** As many roles, groups and organizations as clients. */
-async function nameThings(url: string, count: number): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    for (const [table, columns, values] of [
-      ['role', 'name', `'named-' || n`],
-      ['user_group', 'name, path', `'named-' || n, '/named-' || n`],
-      ['organization', 'name, display_name, created_at', `'named-' || n, 'Number ' || n, now()`],
-    ])
-      await client.query(
-        `insert into ${table} (realm_id, id, ${columns}) select $1, gen_random_uuid(), ${values} from generate_series(1, $2::int) n`,
-        [GROWN_REALM, count],
-      );
-  } finally {
-    await client.end();
   }
 }
 

@@ -195,6 +195,7 @@ export const clientsResource = ({ passwords, baseUrl, keys, ...deps }: ResourceD
         ...(await againstProfile(...asked)),
       ],
       async link(sql, realm, saved) {
+        await store.noteCreation(sql, realm, saved);
         await store.setScopes(sql, realm, saved);
         await store.renameInClaims(sql, realm, saved);
       },

@@ -5,6 +5,13 @@ import { fragment, type Sql } from '../../../db/sql.ts';
 import { clientRolePrefix } from '../../../resource/items.ts';
 import type { Saved } from '../../../resource/part.ts';
 
+/** The use of a client is noted from its creation on: the list of unused clients finds by it those that never got a token. */
+export const noteCreation = (sql: Sql, realm: string, clients: readonly Saved[]) => sql`
+  insert into client_use (realm_id, client, since)
+  select c.realm_id, c.id, c.created_at from client c
+  where c.realm_id = ${realm} and c.id = any(${clients.flatMap(({ id }) => id ?? [])}::uuid[])
+  on conflict do nothing`;
+
 /** Replaces the scopes of these clients. */
 export async function setScopes(sql: Sql, realm: string, clients: readonly Saved[]): Promise<void> {
   const rows = jsonText(

@@ -11,7 +11,7 @@ import {
 } from '../../../contract/realms.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
-import { namesTag } from '../../../http/etag.ts';
+import { etagOf, namesTag } from '../../../http/etag.ts';
 import { containsPattern, decodeCursor, page } from '../../../http/paging.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
 import type { RealmHealthOf } from './health.ts';
@@ -28,13 +28,20 @@ export function realmRoutes(app: FastifyInstance, { realms, health, issuer, base
   bind(app, listRealms, async ({ query, request, reply }) => {
     const principal = principalOf(request);
     const pattern = containsPattern(query.q);
-    const { tag, total } = await realms.digest(principal, pattern);
-    const etag = `"${tag}"`;
-    void reply.header('etag', etag).header('x-total-count', String(total));
     const known = request.headers['if-none-match'];
-    if (known !== undefined && namesTag(known, etag)) return [];
+    const isKnown = (etag: string) => {
+      void reply.header('etag', etag);
+      return known !== undefined && namesTag(known, etag);
+    };
+    if (pattern === undefined) {
+      const { tag, total } = await realms.digest(principal);
+      void reply.header('x-total-count', String(total));
+      if (isKnown(`"${tag}"`)) return [];
+    }
     const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
     const rows = await realms.list(principal, { after, limit: query.limit, pattern });
+    // To find all realms that match costs more than a page of them, so a search's tag is of its page.
+    if (pattern !== undefined && isKnown(etagOf(rows))) return [];
     return page({ request, reply }, rows, query.limit, (row) => [row.realm]);
   });
   const asked = ({ ip, method, url: path }: FastifyRequest) => ({ ip, method, path });

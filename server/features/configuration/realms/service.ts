@@ -118,8 +118,8 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone,
       return toWire(row);
     },
 
-    /** One tag for the answer of `list`: it changes when any visible realm does that matches. */
-    digest: (principal: Principal, pattern: string | undefined) => store.digest(sql, visibleTo(principal), pattern),
+    /** One tag for all pages of `list` without a pattern: it changes when any visible realm does. */
+    digest: (principal: Principal) => store.digest(sql, visibleTo(principal)),
 
     /** Ordered by name; one row more than `limit` shows that there are more. */
     async list(

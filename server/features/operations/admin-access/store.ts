@@ -254,6 +254,20 @@ export async function putBuiltInRoles(
     where admin_role.built_in and admin_role.permissions <> excluded.permissions`;
 }
 
+/** Whether every realm has these roles with these permissions. A role of the same name that is not built in stays as it is. */
+export async function haveBuiltInRoles(
+  sql: Sql,
+  roles: readonly { name: string; permissions: string }[],
+): Promise<boolean> {
+  const [row] = await sql<{ complete: boolean }>`
+    select count(*) = (select count(*) * ${roles.length} from realm where deleted_at is null) as complete
+    from admin_role r
+    join unnest(${roles.map((r) => r.name)}::text[], ${roles.map((r) => r.permissions)}::text[]) as role (name, permissions)
+      on role.name = r.name and (not r.built_in or r.permissions = string_to_array(role.permissions, ','))
+    where r.realm_id not in (select realm_id from realm where deleted_at is not null)`;
+  return row?.complete === true;
+}
+
 /** False: the holder has the role already. */
 export async function insertGrant(
   sql: Sql,

@@ -1,6 +1,6 @@
 // SQL of the lists of what needs an administrator: what ends soon, and unused clients.
 import { DAY_MS } from '../../../contract/durations.ts';
-import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { clientReached, type Reach } from '../../../domain/reach.ts';
 
 export interface EndRow {
@@ -98,14 +98,14 @@ export interface UnusedRow {
   since: Date;
 }
 
+/** Each client has a row of its use, and an index by its time. Not prepared: whether few are unused, or many, depends on the realm. */
 export const unusedClients = (
   sql: Sql,
   realm: string,
   { before, after, limit, reach }: { before: Date; after: string; limit: number; reach: Reach | undefined },
-) => sql<UnusedRow>`
-  select t.id, t.client_id, t.name, t.enabled, u.used_at, coalesce(u.since, t.created_at) as since
-  from client t left join client_use u on u.realm_id = t.realm_id and u.client = t.id
-  where t.realm_id = ${realm} and t.client_id > ${after}
-    and coalesce(u.used_at, u.since, t.created_at) < ${before}
+) => sql<UnusedRow>`${Fragment.once('')}
+  select t.id, t.client_id, t.name, t.enabled, u.used_at, u.since
+  from client_use u join client t on t.realm_id = u.realm_id and t.id = u.client
+  where u.realm_id = ${realm} and coalesce(u.used_at, u.since) < ${before} and t.client_id > ${after}
     ${reach ? clientReached(realm, reach) : fragment``}
   order by t.client_id limit ${limit}`;

@@ -57,7 +57,8 @@ export function createExport({
       client.release(failure);
     };
     try {
-      await client.query('begin isolation level repeatable read read only');
+      // Compiling a statement over all objects (JIT) takes longer than running it.
+      await client.query('begin isolation level repeatable read read only; set local jit = off');
       return { sql: sqlOver(client), end };
     } catch (error) {
       await end();
@@ -167,7 +168,7 @@ function print(
 ): Printed {
   const names = new Set<string>();
   async function printed(part: RealmPart): Promise<unknown> {
-    const current = await part.read(sql, realm);
+    const current = await part.read(sql, realm, undefined, withUsers ? [] : part.people);
     const objects = [...current]
       .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
       .flatMap(([key, { fields }]) => {

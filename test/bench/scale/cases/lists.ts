@@ -17,7 +17,14 @@ export const userCases: readonly ScaleCase[] = [
   list('users-page', 'users: a page', '/users?limit=10'),
   list('users-locked', 'users: those locked', '/users?limit=10&locked=true'),
   list('users-disabled', 'users: those disabled', '/users?limit=1&enabled=false'),
-  list('users-q-one', 'users: a search that finds one', '/users?limit=10&q=last778'),
+  // The last of them: a name that no other contains.
+  requestCase(
+    'users-q-one',
+    'users: a search that finds one',
+    ({ admin, size }) =>
+      () =>
+        read(admin(`${realm}/users?limit=10&q=last${size.users}`)),
+  ),
   list('users-q-many', 'users: a search that finds nearly all', '/users?limit=10&q=first'),
   list('users-q-none', 'users: a search that finds none', '/users?limit=10&q=nobody-at-all'),
   list('users-email', 'users: by address', '/users?limit=10&email=user-77@people.example'),

@@ -11,9 +11,7 @@ const plan = ({ admin }: Side, body: string): Promise<string> =>
 
 /** The realm's document, with another name of a client each time. */
 async function whole(side: Side): Promise<Asking> {
-  const document: { clients: { clientId: string; name?: string }[] } = JSON.parse(
-    await read(side.admin(exported)),
-  );
+  const document: { clients: { clientId: string; name?: string }[] } = JSON.parse(await read(side.admin(exported)));
   const one = document.clients.find(({ clientId }) => clientId === 'grown-5');
   if (!one) throw new Error('the export lacks a client');
   return async (turn) => {

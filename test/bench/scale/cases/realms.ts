@@ -20,7 +20,13 @@ export const realmCases: readonly ScaleCase[] = [
   adminCase('realms-q-none', 'realms: a search that finds none', '/admin/realms?limit=5&q=nobody-at-all'),
   adminCase('realm', 'one realm', `/admin/realms/${RARE}`),
   adminCase('search-realm', 'search over everything: a realm’s name', `/admin/search?limit=5&q=${RARE}`),
-  adminCase('search-user', 'search over everything: one user’s name', '/admin/search?limit=5&q=user-778'),
+  requestCase(
+    'search-user',
+    'search over everything: one user’s name',
+    ({ admin, size }) =>
+      () =>
+        read(admin(`/admin/search?limit=5&q=user-${size.users}`)),
+  ),
   adminCase(
     'search-everywhere',
     'search over everything: a name that each realm has',

@@ -82,8 +82,8 @@ async function metricsPage(lab: Lab) {
 interface Work {
   transactions: number;
   rows: number;
-  /** Seconds of a processor, of the server and of its sessions in PostgreSQL. */
-  seconds: number;
+  /** Seconds of a processor, by process: of the server and of its sessions in PostgreSQL. */
+  seconds: ReadonlyMap<number, number>;
 }
 const workOf = ({ databaseUrl, server, name }: Side): Promise<Work> =>
   withClient(databaseUrl, async (client) => {
@@ -96,12 +96,20 @@ const workOf = ({ databaseUrl, server, name }: Side): Promise<Work> =>
       `select pid from pg_stat_activity where datname = $1 and backend_type = 'client backend' and pid <> pg_backend_pid()`,
       [name],
     );
-    let seconds = processorSeconds(server.pid) ?? Number.NaN;
-    for (const { pid } of sessions) seconds += processorSeconds(pid) ?? 0;
+    const pids = [server.pid, ...sessions.map(({ pid }) => pid)];
+    const seconds = new Map(pids.map((pid) => [pid, processorSeconds(pid) ?? 0]));
     return { transactions: Number(rows[0]?.transactions), rows: Number(rows[0]?.rows), seconds };
   });
 
 /** Both at rest at once, so that the machine's other work is the same for both. */
+const grownIn: Record<keyof Work, (after: Work, before: Work) => number> = {
+  transactions: (after, before) => after.transactions - before.transactions,
+  rows: (after, before) => after.rows - before.rows,
+  // a session that ended meanwhile is left out
+  seconds: (after, before) =>
+    [...after.seconds].reduce((sum, [pid, seconds]) => sum + seconds - (before.seconds.get(pid) ?? 0), 0),
+};
+
 async function atRest({ site, quick }: Lab, figure: keyof Work) {
   await sleep(quick ? 1_000 : 10_000);
   const sides = [site.small, site.large];
@@ -109,9 +117,10 @@ async function atRest({ site, quick }: Lab, figure: keyof Work) {
   const lasts = quick ? 5 : 60;
   await sleep(lasts * 1000);
   const after = await Promise.all(sides.map(workOf));
-  const [small = Number.NaN, large = Number.NaN] = after.map(
-    (work, i) => (work[figure] - (before[i]?.[figure] ?? 0)) / lasts,
-  );
+  const [small = Number.NaN, large = Number.NaN] = after.map((work, i) => {
+    const earlier = before[i];
+    return earlier ? grownIn[figure](work, earlier) / lasts : Number.NaN;
+  });
   return { small, large };
 }
 
