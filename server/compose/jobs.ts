@@ -12,6 +12,7 @@ import { holdTerms } from '../features/operations/holds/job.ts';
 import { dueTerms, hasTargets, provisioningTerms } from '../features/operations/scim/provision-jobs.ts';
 import { agentReviews } from '../features/people/agents/reviews.ts';
 import { hasSyncs, scheduleTerms, syncTerms } from '../features/people/user-federation/sync-jobs.ts';
+import { pingTerms } from '../features/protocol/backchannel/ping-terms.ts';
 import { backChannelJob } from '../features/protocol/logout/back-channel.ts';
 import { hasPolledTransmitters, pollDueTerms, pollTerms } from '../features/protocol/signal-transmitters/jobs.ts';
 import { pushTerms, sourcesTerms } from '../features/protocol/ssf/consumer.ts';
@@ -47,6 +48,7 @@ export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
     jobLater(metadataTerms, () => hasMetadataAddresses(sql)),
     jobLater(sourcesTerms),
     jobLater(pushTerms),
+    jobLater(pingTerms),
     jobLater(pollTerms),
     jobLater(pollDueTerms, () => hasPolledTransmitters(sql)),
     jobLater(removalTerms, () => hasRealmsToRemove(sql)),

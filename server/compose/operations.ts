@@ -97,7 +97,10 @@ export function createOperations(below: LaterProtocol) {
           methods: createOwnCredentials(own),
         });
       });
-      await http.register(async (app) => below.mountDevices(app));
+      await http.register(async (app) => {
+        below.mountDevices(app);
+        below.mountBackchannel(app);
+      });
       await http.register(async (app) => scim.mount(app));
     },
   };

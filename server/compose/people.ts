@@ -37,6 +37,7 @@ export function createPeople(below: LaterConfiguration) {
   below.caches.push(federation);
   return {
     federation,
+    deviceKeys,
     codeGuesses,
     breached,
     credentials,

@@ -18,6 +18,9 @@ import { createAuthorization } from '../features/protocol/authorize/service.ts';
 import { authzenMetadataRoutes, authzenRoutes } from '../features/protocol/authzen/routes.ts';
 import { createSearches } from '../features/protocol/authzen/search.ts';
 import { createAccess } from '../features/protocol/authzen/service.ts';
+import { pingJob } from '../features/protocol/backchannel/ping-job.ts';
+import { backchannelDeviceRoutes, backchannelRoutes } from '../features/protocol/backchannel/routes.ts';
+import { createBackchannel } from '../features/protocol/backchannel/service.ts';
 import { delegationGrant } from '../features/protocol/delegation/grant.ts';
 import { authenticationByOwnToken } from '../features/protocol/delegation/own-token.ts';
 import { agentDelegationRoutes } from '../features/protocol/delegation/routes.ts';
@@ -54,6 +57,8 @@ const PUSHES_A_MINUTE = 120;
 /** The most user codes entered from one address in one realm, and in one session within ten minutes. */
 const CODES_A_MINUTE = 20;
 const CODES_OF_A_SESSION = 10;
+/** The most backchannel requests of one client. */
+const ASKED_A_MINUTE = 300;
 /** The most pushed security events from one address in one realm. */
 const SIGNALS_A_MINUTE = 600;
 
@@ -94,6 +99,8 @@ export function createLaterProtocol(below: Authentication) {
     },
   });
 
+  const backchannel = createBackchannel({ ...asked, asked: createRateLimit({ limit: ASKED_A_MINUTE, now }) });
+
   const samlClients = createSamlClientViews(below);
   const bySaml = { ...below, clients: samlClients, keeping: createKeeping(below) };
   const saml = createSamlIdentityProvider({ ...bySaml, consents });
@@ -109,7 +116,15 @@ export function createLaterProtocol(below: Authentication) {
     sharing: uma.sharing,
     streams,
     connecting: createConnecting({ ...below, verification }),
-    signalJobs: [tokensJob(below), pushJob({ ...below, signing }), ...pollJobs({ ...below, receiving })],
+    signalJobs: [
+      tokensJob(below),
+      pushJob({ ...below, signing }),
+      ...pollJobs({ ...below, receiving }),
+      pingJob(below),
+    ],
+
+    /** The routes by which devices decide backchannel requests. */
+    mountBackchannel: (app: FastifyInstance): void => backchannelDeviceRoutes(app, backchannel),
 
     async mountLaterProtocol(http: FastifyInstance): Promise<void> {
       await http.register(async (app) => selfMade.mount(app));
@@ -135,6 +150,7 @@ export function createLaterProtocol(below: Authentication) {
         const clientEndpoint = { authentication: audited, attempts: pushes, refusals, documents, cors };
         pushedRoutes(app, { ...clientEndpoint, pushed, dpop });
         deviceFlowRoutes(app, { ...clientEndpoint, devices });
+        backchannelRoutes(app, { ...clientEndpoint, backchannel });
         agentDelegationRoutes(app, { endpoint: delegationEndpoint, dpop });
         workloadTokenRoutes(app, { endpoint: exchangeEndpoint, attempts: exchanges, dpop });
       });

@@ -19,7 +19,7 @@ import { revokeRoutes } from '../features/protocol/revoke/routes.ts';
 import { createRevocation } from '../features/protocol/revoke/service.ts';
 import { clientCredentialsGrant } from '../features/protocol/token/client-credentials.ts';
 import { codeGrant } from '../features/protocol/token/code.ts';
-import { deviceGrant } from '../features/protocol/token/device.ts';
+import { backchannelGrant, deviceGrant } from '../features/protocol/token/device.ts';
 import { exchangeGrant } from '../features/protocol/token/exchange.ts';
 import { createFamilies } from '../features/protocol/token/families.ts';
 import { refreshGrant } from '../features/protocol/token/refresh.ts';
@@ -56,6 +56,7 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   const grants = [
     codeGrant(issuing),
     deviceGrant(issuing),
+    backchannelGrant(issuing),
     refreshGrant({ ...issuing, proven: rest }),
     clientCredentialsGrant(issuing),
     exchangeGrant(issuing),

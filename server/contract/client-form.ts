@@ -29,7 +29,7 @@ export const clientForm: Form = {
     },
     {
       title: 'Signing in and out',
-      fields: ['flowOverride', 'backchannelLogoutUri', 'frontchannelLogoutUri'],
+      fields: ['flowOverride', 'backchannelLogoutUri', 'frontchannelLogoutUri', 'backchannelNotificationEndpoint'],
     },
     {
       title: 'Tokens',

@@ -83,6 +83,9 @@ export const clientFields = {
   backchannelLogoutUri: HttpUrl.nullable().describe(
     'Where it is told, from server to server, that a session has ended (OpenID Connect Back-Channel Logout); https',
   ),
+  backchannelNotificationEndpoint: HttpUrl.nullable().describe(
+    'Where it is told that a person has decided on their device (OpenID Connect CIBA, mode ping); https; null: it polls',
+  ),
   frontchannelLogoutUri: HttpUrl.nullable().describe(
     'What a browser that signs out loads in a frame (OpenID Connect Front-Channel Logout); on the host of a redirect URI',
   ),

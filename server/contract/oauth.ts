@@ -46,6 +46,8 @@ export const ClientParameters = {
   client_assertion: parameter,
 };
 export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
+/** OpenID Connect CIBA Core §4. */
+export const CIBA = 'urn:openid:params:grant-type:ciba';
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
@@ -57,6 +59,7 @@ export const grantBodies = {
   refresh_token: z.object({ refresh_token: z.string() }),
   client_credentials: z.object({}),
   [DEVICE_CODE]: z.object({ device_code: z.string() }),
+  [CIBA]: z.object({ auth_req_id: z.string() }),
   [TOKEN_EXCHANGE]: z.object({
     subject_token: z.string().describe('A person’s access token that this client got, or that is for it'),
     subject_token_type: z.literal(ACCESS_TOKEN_TYPE, { error: `must be ${ACCESS_TOKEN_TYPE}` }),
@@ -73,6 +76,7 @@ const TokenForm = z.object({
   ...grantBodies.authorization_code.partial().shape,
   ...grantBodies.refresh_token.partial().shape,
   ...grantBodies[DEVICE_CODE].partial().shape,
+  ...grantBodies[CIBA].partial().shape,
   ...grantBodies[TOKEN_EXCHANGE].partial().shape,
   ...jwtBearerBody.partial().shape,
   ...umaTicketBody.omit({ audience: true }).shape,

@@ -50,6 +50,8 @@ export const ClientMetadata = z.object({
     .optional()
     .describe('RFC 9396 §10: types that the realm opens to clients that register themselves'),
   dpop_bound_access_tokens: z.boolean().optional().describe('RFC 9449 §5.2'),
+  backchannel_token_delivery_mode: words.optional().describe('poll (default) or ping'),
+  backchannel_client_notification_endpoint: words.optional().describe('For the mode ping; https'),
   backchannel_logout_uri: words.optional().describe('Logout tokens always say sid'),
   frontchannel_logout_uri: words.optional().describe('iss and sid are always added'),
   subject_type: words.optional().describe('One of the realm’s subject_types_supported'),

@@ -13,6 +13,7 @@ export type TokenPrefix =
   | 'svc_rt_'
   | 'svc_ac_'
   | 'svc_dc_'
+  | 'svc_ba_'
   | 'svc_pt_';
 
 /** 256 random bits in base64url, for cookies and other secrets that must be unguessable. */

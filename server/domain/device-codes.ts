@@ -1,6 +1,6 @@
 // SQL of the device flow (RFC 8628): begin a request, poll it, find it by the code that the user typed, deny it. Once the
 // user allows the device, its code is issued, locked and redeemed like any other (grants.ts).
-import type { Sql } from '../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
 export interface NewDeviceCode {
   hash: Buffer;
@@ -36,14 +36,15 @@ export async function pollDevice(
   sql: Sql,
   realm: string,
   { hash, client, now }: { hash: Buffer; client: string; now: Date },
+  table: Fragment = fragment`device_authorization`,
 ): Promise<Poll | undefined> {
   const [row] = await sql<Poll>`
     with asked as (
       select realm_id, code_hash, coalesce(polled_at + interval_seconds * interval '1 second' > ${now}, false) as too_soon
-      from device_authorization
+      from ${table}
       where realm_id = ${realm} and code_hash = ${hash} and (client = ${client}) is true for no key update
     )
-    update device_authorization d set polled_at = ${now},
+    update ${table} d set polled_at = ${now},
       interval_seconds = case when a.too_soon then least(d.interval_seconds + 5, 60) else d.interval_seconds end
     from asked a where d.realm_id = a.realm_id and d.code_hash = a.code_hash
     returning d.expires_at, d.denied_at, d.session_id is not null as allowed, a.too_soon`;

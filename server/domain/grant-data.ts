@@ -19,6 +19,8 @@ export interface GrantData {
   claims?: AskedClaims;
   /** The details of a rich authorization request (RFC 9396). */
   authorizationDetails?: readonly AuthorizationDetail[];
+  /** A device approved it, without a sign-in: no flow's demands apply (OpenID Connect CIBA). */
+  backchannel?: true;
   /** The tokens' `sub`, if it isn't the user's id. */
   sub?: string;
   /** The administrator who impersonates the user, with the administrator's realm. */

@@ -111,6 +111,7 @@ export interface CodeRow extends PersonRow {
 export const codeTables = {
   authorization: fragment`authorization_code`,
   device: fragment`device_authorization`,
+  backchannel: fragment`backchannel_authentication`,
 };
 
 /**
@@ -385,7 +386,8 @@ export async function endGrants(
   const theirs = fragment`realm_id = ${realm} and client = ${client} and session_id in (
     select id from session where realm_id = ${realm} and user_id = ${userId})`;
   await sql`
-    with unused as (delete from ${codeTables.authorization} where ${theirs} and used_at is null)
+    with unused as (delete from ${codeTables.authorization} where ${theirs} and used_at is null),
+      unasked as (update ${codeTables.backchannel} set denied_at = ${now} where ${theirs} and used_at is null)
     update ${codeTables.device} set denied_at = ${now} where ${theirs} and used_at is null`;
   // After the codes: that write waited for clients that were exchanging one. A code without a family represents its grant itself.
   const rows = await sql<{ id: string }>`
@@ -394,6 +396,7 @@ export async function endGrants(
       where realm_id = ${realm} and user_id = ${userId} and client = ${client} and revoked_at is null returning id
     ) select id from ended
     union select family_id from ${codeTables.authorization} where ${theirs} and family_id is not null
-    union select family_id from ${codeTables.device} where ${theirs} and family_id is not null`;
+    union select family_id from ${codeTables.device} where ${theirs} and family_id is not null
+    union select family_id from ${codeTables.backchannel} where ${theirs} and family_id is not null`;
   return rows.map(({ id }) => id);
 }

@@ -28,6 +28,8 @@ const oauthErrors = {
   invalid_request_uri: 400,
   invalid_request_object: 400,
   registration_not_supported: 400,
+  invalid_binding_message: 400,
+  expired_login_hint_token: 400,
   invalid_token: 401,
   insufficient_scope: 403,
   not_found: 404,

@@ -12,6 +12,7 @@ export function endpointsOf(baseUrl: string, realm: string) {
     authorization: `${oauth2}/authorize`,
     pushedAuthorizationRequest: `${oauth2}/par`,
     deviceAuthorization: `${oauth2}/device_authorization`,
+    backchannelAuthentication: `${oauth2}/backchannel_authentication`,
     token: `${oauth2}/token`,
     userinfo: `${oauth2}/userinfo`,
     jwks: `${oauth2}/jwks`,

@@ -37,6 +37,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`pushed_authorization_request`, gone: (now) => fragment`expires_at < ${now}` },
   // Kept for an hour, so that a second use is recognised.
   { table: fragment`device_authorization`, gone: (now) => fragment`expires_at < ${before(now, HOUR_MS)}` },
+  { table: fragment`backchannel_authentication`, gone: (now) => fragment`expires_at < ${before(now, HOUR_MS)}` },
   { table: fragment`permission_ticket`, gone: (now) => fragment`expires_at < ${before(now, HOUR_MS)}` },
   { table: fragment`authorization_code`, gone: (now) => fragment`expires_at < ${before(now, HOUR_MS)}` },
   // Two statements, each with an index of its own: for one `or`, PostgreSQL may read the whole table.

@@ -30,6 +30,7 @@ export type FlowName =
   | 'exchange'
   | 'decision'
   | 'evaluation'
+  | 'backchannel'
   | 'saml'
   | 'scim-create'
   | 'scim-find';
@@ -251,6 +252,27 @@ const decision: Flow = async (wire, index, { realm: options }) => {
 };
 
 /** The same decision, asked by the resource server itself. */
+/** Polls one waiting request, as a client does until the user decides; a request that has expired is asked anew. */
+const backchannel: Flow = async (wire, index, { realm: options }) => {
+  const { realm, partner, secret } = options;
+  const headers = basic(partner, secret);
+  const at = `/realms/${realm}/oauth2`;
+  async function ask(): Promise<string> {
+    const form = { scope: 'openid', login_hint: userOf(options, index), requested_expiry: '600' };
+    const { body } = expectStatus(await wire.send(post(`${at}/backchannel_authentication`, form, headers)), 200);
+    const grant_type = 'urn:openid:params:grant-type:ciba';
+    return post(`${at}/token`, { grant_type, auth_req_id: JSON.parse(body).auth_req_id }, headers);
+  }
+  let request = await ask();
+  return {
+    async step() {
+      const { body } = expectStatus(await wire.send(request), 400);
+      if (JSON.parse(body).error === 'expired_token') request = await ask();
+      return true;
+    },
+  };
+};
+
 const evaluation: Flow = async (_wire, index, { realm: options }) => {
   const { realm, secret, guarded } = options;
   const asked = {
@@ -346,6 +368,7 @@ export const flows: Record<FlowName, Flow> = {
   exchange,
   decision,
   evaluation,
+  backchannel,
   saml,
   'scim-create': scimCreate,
   'scim-find': scimFind,

@@ -9,7 +9,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { hashRawSync } from '@node-rs/argon2';
 import pg from 'pg';
-import { TOKEN_EXCHANGE } from '../../server/contract/oauth.ts';
+import { CIBA, TOKEN_EXCHANGE } from '../../server/contract/oauth.ts';
 import { UMA_TICKET } from '../../server/contract/uma-grant.ts';
 import { startPostgres } from '../../server/db/embedded.ts';
 import { benchFolder } from './folder.ts';
@@ -105,7 +105,7 @@ function documentOf(realm: BenchRealm): object {
         clientId: partner,
         secret,
         redirectUris: [redirectUri],
-        grantTypes: ['authorization_code', 'refresh_token', TOKEN_EXCHANGE, UMA_TICKET],
+        grantTypes: ['authorization_code', 'refresh_token', TOKEN_EXCHANGE, UMA_TICKET, CIBA],
         // a token that is exchanged must outlive the case
         accessTokenTtlSeconds: 86_400,
       },

@@ -63,6 +63,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['field()', 'test/documentation/authorization-services.test.ts'],
     ['curl -s $ISSUER/access', 'test/documentation/authorization-services.test.ts'],
   ],
+  'docs/backchannel.md': [['curl -s $ISSUER/oauth2/backchannel', 'test/documentation/backchannel.test.ts']],
   'docs/backup.md': [
     ['kubectl -n realmkeeper get secret', NEEDS.cluster],
     ['npm run reseal', 'test/server/reseal.test.ts'],

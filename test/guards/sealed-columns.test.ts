@@ -59,6 +59,8 @@ const sealers: Record<string, string> = {
   'server/features/authentication/brokering/saml-logout.ts': 'a sign-in',
   'server/features/authentication/brokering/saml.ts': 'a sign-in',
   'server/features/authentication/brokering/service.ts': 'a sign-in',
+  // A token of the client, for ten minutes.
+  'server/features/protocol/backchannel/service.ts': 'a sign-in',
   'server/features/protocol/saml/kept.ts': 'a sign-in',
   'server/features/protocol/ssf/service.ts': 'signal_stream',
   'server/features/authentication/self-registration/register.ts': 'a sign-in',

@@ -193,6 +193,7 @@ function ownSections(): RealmDocument {
         dpopBoundAccessTokens: true,
         backchannelLogoutUri: 'https://web.example.com/logged-out',
         frontchannelLogoutUri: 'https://web.example.com/log-out',
+        backchannelNotificationEndpoint: 'https://web.example.com/decided',
         subjectType: 'pairwise',
         sectorIdentifierUri: 'https://web.example.com/redirects.json',
         requestUris: ['https://web.example.com/request.jwt'],

@@ -192,6 +192,38 @@ create table authorization_service (
 );
 CREATE UNIQUE INDEX authorization_service_client ON authorization_service USING btree (realm_id, client_id);
 
+create table backchannel_authentication (
+  realm_id text not null,
+  id uuid not null,
+  code_hash bytea not null,
+  client uuid not null,
+  user_id uuid,
+  hint_hash bytea not null,
+  parameters text not null,
+  binding_message text,
+  challenge text not null,
+  shown boolean not null,
+  notification bytea,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  interval_seconds integer not null,
+  polled_at timestamp with time zone,
+  denied_at timestamp with time zone,
+  session_id uuid,
+  request jsonb,
+  used_at timestamp with time zone,
+  family_id uuid,
+  primary key (realm_id, code_hash),
+  constraint backchannel_authentication_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
+  constraint backchannel_authentication_realm_id_session_id_fkey FOREIGN KEY (realm_id, session_id) REFERENCES session(realm_id, id) ON DELETE CASCADE,
+  constraint backchannel_authentication_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX backchannel_authentication_client ON backchannel_authentication USING btree (realm_id, client);
+CREATE INDEX backchannel_authentication_expiry ON backchannel_authentication USING btree (expires_at);
+CREATE INDEX backchannel_authentication_session ON backchannel_authentication USING btree (realm_id, session_id);
+CREATE INDEX backchannel_authentication_user ON backchannel_authentication USING btree (realm_id, user_id, created_at);
+CREATE UNIQUE INDEX backchannel_authentication_realm_id_id_key ON backchannel_authentication USING btree (realm_id, id);
+
 create table captcha (
   realm_id text not null,
   id uuid not null,
@@ -284,6 +316,7 @@ create table client (
   request_object_encryption_alg text,
   request_object_encryption_enc text,
   authorization_details_types text[] not null default '{}'::text[],
+  backchannel_notification_endpoint text,
   primary key (realm_id, id),
   constraint client_client_assertion_audience_check CHECK ((client_assertion_audience = ANY (ARRAY['issuer'::text, 'endpoints'::text]))),
   constraint client_profile_check CHECK ((profile = ANY (ARRAY['fapi2-security'::text, 'fapi2-message-signing'::text]))),

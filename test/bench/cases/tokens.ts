@@ -143,6 +143,12 @@ export const tokenCases: Case[] = [
     run: (bench) => run(bench, { flow: 'decision', cores: 1, warmRequests: WARM_REQUESTS / 16 }),
   },
   {
+    name: 'ciba',
+    title: 'CIBA: polls of a request that waits / signing limit (nothing is signed)',
+    goal: { atLeast: 0.1 },
+    run: (bench) => run(bench, { flow: 'backchannel', cores: 1, warmRequests: WARM_REQUESTS / 16 }),
+  },
+  {
     name: 'authzen',
     title: 'AuthZEN evaluations over 1,000 policies, of people / signing limit (nothing is signed)',
     goal: { atLeast: 0.1 },

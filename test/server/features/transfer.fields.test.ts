@@ -173,6 +173,7 @@ const cases: Case[] = [
       idTokenUserinfoClaims: true,
       dpopBoundAccessTokens: true,
       backchannelLogoutUri: 'https://back.example/logout',
+      backchannelNotificationEndpoint: 'https://back.example/decided',
       tokenExchangeImpersonation: true,
       mayActClient: 'other',
       clientAssertionAudience: 'issuer',

@@ -3,6 +3,7 @@ import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import { type EncryptionFields, encryptedAnswers } from '../../../contract/client-jwts.ts';
 import type { Client } from '../../../contract/clients.ts';
 import { loopbackHosts } from '../../../contract/names.ts';
+import { CIBA } from '../../../contract/oauth.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { isUuid } from '../../../crypto/ids.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -30,6 +31,7 @@ type Shape = Profiled &
     | 'sectorIdentifierUri'
     | 'requestUris'
     | (typeof SHOWN)[number]
+    | 'backchannelNotificationEndpoint'
     | 'backchannelLogoutUri'
     | 'frontchannelLogoutUri'
   >;
@@ -93,6 +95,12 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
     ...(client.backchannelLogoutUri === null || client.backchannelLogoutUri.startsWith('https:')
       ? []
       : [fault('backchannelLogoutUri', 'must be https')]),
+    ...((client.backchannelNotificationEndpoint?.startsWith('https:') ?? true)
+      ? []
+      : [fault('backchannelNotificationEndpoint', 'must be https')]),
+    ...(open && grantTypes.includes(CIBA)
+      ? [fault('grantTypes', 'a public client cannot ask people by the backchannel (CIBA Core §5)')]
+      : []),
     ...SHOWN.flatMap((field) => ((client[field]?.startsWith('https:') ?? true) ? [] : [fault(field, 'must be https')])),
     ...client.requestUris.flatMap((uri, i) =>
       uri.startsWith('https:') ? [] : [fault(`requestUris[${i}]`, 'must be https')],

@@ -51,6 +51,8 @@ export interface ClientView {
   redirectUris: readonly string[];
   postLogoutRedirectUris: readonly string[];
   backchannelLogoutUri: string | null;
+  /** null: the client polls for decisions on a device (OpenID Connect CIBA). */
+  backchannelNotificationEndpoint: string | null;
   /** By `isOriginOf`: `+` is resolved to the origins of the redirect URIs. */
   webOrigins: ReadonlySet<string>;
   grantTypes: ReadonlySet<string>;
@@ -197,6 +199,7 @@ const plainView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView 
   redirectUris: row.redirect_uris,
   postLogoutRedirectUris: row.post_logout_redirect_uris,
   backchannelLogoutUri: row.backchannel_logout_uri,
+  backchannelNotificationEndpoint: row.backchannel_notification_endpoint,
   webOrigins: originsOf(row.web_origins, row.redirect_uris),
   grantTypes: new Set(row.grant_types),
   consentRequired: row.consent_required,

@@ -129,6 +129,8 @@ export const ofClient: FieldEffects = {
   idTokenUserinfoClaims: switchedOff(changeEffect('its ID tokens lose what userinfo says')),
   consentRequired: switchedOn(changeEffect('people are asked for their consent')),
   backchannelLogoutUri: (from) => (from === null ? [] : [changeEffect(`is not told at ${String(from)} who signs out`)]),
+  backchannelNotificationEndpoint: (from) =>
+    from === null ? [] : [changeEffect(`is not told at ${String(from)} what people decide on their devices`)],
   frontchannelLogoutUri: (from) =>
     from === null ? [] : [changeEffect(`is not told at ${String(from)} who signs out`)],
   flowOverride: flow,

@@ -36,6 +36,9 @@ const shown = (values: readonly unknown[]): Html =>
     ? html`–`
     : html`${values.map((value, i) => html`${i > 0 && ', '}<strong>${isolated(written(value))}</strong>`)}`;
 
+const plainly = (values: readonly unknown[]): string =>
+  values.length === 0 ? '–' : values.map((one) => `“${String(one)}”`).join(', ');
+
 /** The words in the page's language, else in English, else in the first one. */
 function wordsIn(words: ListedDetail['words'], tag: string): string | undefined {
   const [language = tag] = tag.split('-');
@@ -43,8 +46,12 @@ function wordsIn(words: ListedDetail['words'], tag: string): string | undefined 
   return words[tag] ?? words[language] ?? words.en ?? (first === undefined ? undefined : words[first]);
 }
 
-/** @param tag the language of the page */
-export function detailItem({ detail, words }: ListedDetail, tag: string): Html {
+/** The words with the values in their places, and what they leave out. @param tag the language of the page */
+function described<Part>(
+  { detail, words }: ListedDetail,
+  tag: string,
+  { text, value }: { text(words: string): Part; value(values: readonly unknown[]): Part },
+): { parts: Part[]; rest: Leaf[] } {
   const { type, ...fields } = detail;
   const leaves = Object.entries(fields).flatMap(([name, value]) => leavesOf(value, name));
   // A field name may contain the dots of a path: such fields are ambiguous, and the words don't stand for them.
@@ -52,15 +59,25 @@ export function detailItem({ detail, words }: ListedDetail, tag: string): Html {
   const ambiguous = new Set(leaves.map(({ path }) => path).filter((path, i, all) => all.indexOf(path) !== i));
   const said = new Set<string>();
   const parts = (wordsIn(words, tag) ?? type).split(DETAIL_PLACEHOLDER).map((part, i) => {
-    if (i % 2 === 0) return html`${part}`;
-    if (part === 'type') return shown([type]);
+    if (i % 2 === 0) return text(part);
+    if (part === 'type') return value([type]);
     const leaf = ambiguous.has(part) ? undefined : byPath.get(part);
     said.add(part);
-    return shown(leaf?.values ?? []);
+    return value(leaf?.values ?? []);
   });
   const others = leaves.filter(({ path }) => ambiguous.has(path) || !said.has(path));
-  const rest = [{ path: 'type', values: [type] }, ...others].map(
-    ({ path, values }) => html`<dt>${isolated(path)}</dt><dd>${shown(values)}</dd>`,
-  );
-  return html`<li><div><div class="what"><bdi>${parts}</bdi></div><dl class="soft">${rest}</dl></div></li>`;
+  return { parts, rest: [{ path: 'type', values: [type] }, ...others] };
+}
+
+/** @param tag the language of the page */
+export function detailItem(listed: ListedDetail, tag: string): Html {
+  const { parts, rest } = described(listed, tag, { text: (words) => html`${words}`, value: shown });
+  const rows = rest.map(({ path, values }) => html`<dt>${isolated(path)}</dt><dd>${shown(values)}</dd>`);
+  return html`<li><div><div class="what"><bdi>${parts}</bdi></div><dl class="soft">${rows}</dl></div></li>`;
+}
+
+/** A detail as one line of text, for a device: each value in quotes. */
+export function detailLine(listed: ListedDetail, tag: string): string {
+  const { parts, rest } = described(listed, tag, { text: (words) => words, value: plainly });
+  return `${parts.join('')} (${rest.map(({ path, values }) => `${path}: ${plainly(values)}`).join('; ')})`;
 }

@@ -7,7 +7,7 @@ import { type Html, html, isolated } from '../../../http/html.ts';
 import { currentLanguage } from '../../../http/spoken.ts';
 import { hasBuiltInText, type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
 
-import { detailItem, type ListedDetail } from './details.ts';
+import { detailItem, detailLine, type ListedDetail } from './details.ts';
 
 /** The list of everything that the application asks for, in words. */
 export interface ListedAgreement {
@@ -80,6 +80,18 @@ export function agreementList({ scopes, openid, resources, claims, administers, 
   );
   // The gravest question comes first.
   return html`${asked}${administers ? groups.reverse() : groups}`;
+}
+
+/** The same as {@link agreementList}, a line of text for each, for a device. */
+export function agreementLines({ scopes, openid, resources, claims, details = [] }: ListedAgreement): string[] {
+  const { tag } = currentLanguage();
+  return [
+    ...details.map((one) => detailLine(one, tag)),
+    ...(openid ? [text('consent.openid')] : []),
+    ...scopes.map(({ name, description }) => scopeText(name, description)),
+    ...claims.map((claim) => text('consent.claim', { claim })),
+    ...resources.map((resource) => text('consent.resource', { resource })),
+  ];
 }
 
 /** The host of a redirect URI; for an app's own scheme, the scheme. */

@@ -18,7 +18,7 @@ import { text as words } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import { sessionCookieAt } from '../sessions/service.ts';
 import type { ListedDetail } from './details.ts';
-import { agreementList, consentPage } from './pages.ts';
+import { agreementLines, agreementList, consentPage } from './pages.ts';
 import * as store from './store.ts';
 
 interface Person {
@@ -70,19 +70,20 @@ export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: strin
     since,
   ];
 
-  /** The scopes, resources and claims that the request asks for, as HTML. */
-  const listed = ({ scopesToAgree: scopes, toAgree, openid, administers, details = [] }: ConsentRequest): Html =>
-    agreementList({
-      scopes,
-      openid,
-      resources: toAgree.resources.filter((resource) => resource !== administrators),
-      claims: toAgree.claims,
-      administers,
-      details,
-    });
+  const agreementOf = ({ scopesToAgree: scopes, toAgree, openid, administers, details = [] }: ConsentRequest) => ({
+    scopes,
+    openid,
+    resources: toAgree.resources.filter((resource) => resource !== administrators),
+    claims: toAgree.claims,
+    administers,
+    details,
+  });
 
   return {
-    listed,
+    /** The scopes, resources and claims that the request asks for, as HTML. */
+    listed: (asked: ConsentRequest): Html => agreementList(agreementOf(asked)),
+    /** The same as lines of text. */
+    lines: (asked: ConsentRequest): string[] => agreementLines(agreementOf(asked)),
 
     /** The user's consent for the client; undefined: there is none. */
     of: (realm: string, userId: string, client: ClientView): Promise<Agreement | undefined> =>

@@ -57,6 +57,7 @@ const inFlight: PersonalData = {
     'refresh_family',
     'authorization_code',
     'device_authorization',
+    'backchannel_authentication',
     'admin_session',
     'admin_grant',
     'sign_in',

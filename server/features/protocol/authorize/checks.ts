@@ -1,7 +1,7 @@
 // Checks an authorization request by an ordered list of small named checks. Until the client and its redirect URI are
 // known, an error is shown on a page; after that the browser takes it back to the application. RFC 6749 §4.1.2.1, OIDC
 // Core §3.1.2.2.
-import { DEVICE_CODE } from '../../../contract/oauth.ts';
+import { CIBA, DEVICE_CODE } from '../../../contract/oauth.ts';
 import { isChallenge } from '../../../crypto/pkce.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
 import { audiencesOf, isAskedFor, offeredTo, personalClaims, type ScopeView } from '../../../domain/claims.ts';
@@ -266,6 +266,11 @@ const deviceMayAsk: Check = (_, { client }) => {
     throw bad('This application may not use the device flow', 'unauthorized_client');
 };
 
+const backchannelMayAsk: Check = (_, { client }) => {
+  if (!client.grantTypes.has(CIBA))
+    throw bad('This application may not ask people by the backchannel', 'unauthorized_client');
+};
+
 const checks: readonly Check[] = [
   responseMode,
   plain,
@@ -286,28 +291,27 @@ const checks: readonly Check[] = [
   agreement,
 ];
 
-/** The checks for a device's request, which has no redirect URI. */
-const deviceChecks: readonly Check[] = [
-  plain,
-  deviceMayAsk,
-  applicationIsOn,
-  scope,
-  acrValues,
-  claims,
-  resource,
-  administers,
-  agreement,
-];
+/** The checks for a request without a redirect URI, besides whether the client may send it. */
+const withoutBrowser: readonly Check[] = [applicationIsOn, scope, acrValues, claims, resource, administers, agreement];
 
 /** @throws OAuthError that goes back to the application */
 export const requestOf = (target: Target, context: CheckContext): AuthorizationRequest =>
   checked(checks, target, context);
 
-/** @throws OAuthError for the device */
-export const deviceRequestOf = (context: CheckContext): AuthorizationRequest => {
+const noBrowserRequestOf = (mayAsk: Check, context: CheckContext): AuthorizationRequest => {
   const { client } = context;
-  return checked(deviceChecks, { client, redirectUri: '', responseMode: 'query', state: undefined }, context);
+  return checked(
+    [plain, mayAsk, ...withoutBrowser],
+    { client, redirectUri: '', responseMode: 'query', state: undefined },
+    context,
+  );
 };
+
+/** @throws OAuthError for the device */
+export const deviceRequestOf = (context: CheckContext) => noBrowserRequestOf(deviceMayAsk, context);
+
+/** @throws OAuthError for the client */
+export const backchannelRequestOf = (context: CheckContext) => noBrowserRequestOf(backchannelMayAsk, context);
 
 function checked(by: readonly Check[], target: Target, context: CheckContext): AuthorizationRequest {
   const { form } = context;

@@ -8,7 +8,9 @@ import { createLocalJWKSet } from 'jose/jwks/local';
 import { compactVerify } from 'jose/jws/compact/verify';
 import { z } from 'zod';
 import { ContentEncryption } from '../../../contract/algorithms.ts';
+import type { Sql } from '../../../db/sql.ts';
 import { AUTHORIZATION_DETAILS } from '../../../domain/authorization-details.ts';
+import { singleUseProof, spendProof } from '../../../domain/spent-proofs.ts';
 import { parseForm } from '../../../http/form.ts';
 import { jsonFault } from '../../../http/json-body.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -29,7 +31,8 @@ const Claims = z.looseObject({
   exp: z.number().optional(),
   nbf: z.number().optional(),
   iat: z.number().optional(),
-  client_id: z.string(),
+  client_id: z.string().optional(),
+  jti: z.string().min(1).max(500).optional(),
 });
 type Claims = z.infer<typeof Claims>;
 /** Claims of the JWT itself, which are no request parameters. */
@@ -85,11 +88,13 @@ function parametersIn(claims: Claims): URLSearchParams {
 }
 
 export function createRequestObjects({
+  sql,
   withKeys,
   keys,
   settings,
   now,
 }: {
+  sql: Sql;
   withKeys: WithClientKeys;
   keys: { decryptingRequests(realm: string): Promise<{ keyId: string; privateKey: KeyObject }[]> };
   settings: { issuer(realm: string): Promise<string> };
@@ -155,6 +160,14 @@ export function createRequestObjects({
     if (exp > nbf + LONGEST_SECONDS) throw invalid('exp of the request object may be an hour after its nbf at most');
   }
 
+  /** CIBA Core §7.1.1: a signed request of the backchannel has an id, and counts once. */
+  async function spend(realm: string, clientId: string, { jti, iat, exp = 0 }: Claims): Promise<void> {
+    if (jti === undefined || iat === undefined) throw invalid('The request object needs jti and iat');
+    const until = new Date((exp + SKEW_SECONDS) * 1000);
+    if (!(await spendProof(sql, realm, singleUseProof('backchannel-request', `${clientId} ${jti}`, until))))
+      throw invalid('The request object was used before');
+  }
+
   return {
     readable,
 
@@ -168,7 +181,7 @@ export function createRequestObjects({
       realm: string,
       client: ClientView,
       asked: RequestParameters,
-      { first }: { first: boolean },
+      { first, backchannel = false }: { first: boolean; backchannel?: boolean },
     ): Promise<RequestParameters> {
       const given = await readable(realm, client, asked);
       const jwt = given.get('request');
@@ -178,7 +191,9 @@ export function createRequestObjects({
       if (isEncrypted(jwt)) throw invalid('The request object can’t be decrypted');
       const claims = await verified(client, jwt);
       const { clientId } = client;
-      if (claims.iss !== clientId || claims.client_id !== clientId)
+      if (claims.client_id === undefined && !backchannel)
+        throw invalid('The request object needs client_id as RFC 9101 has it');
+      if (claims.iss !== clientId || (claims.client_id ?? clientId) !== clientId)
         throw invalid('iss and client_id of the request object must be the application');
       const audience = [claims.aud].flat();
       const alone = audience.length === 1 || client.profile === MESSAGE_SIGNING;
@@ -187,7 +202,8 @@ export function createRequestObjects({
       // With the client's id as its subject, it could serve as a client assertion (RFC 9101 §10.8).
       if (claims.sub === clientId) throw invalid('sub of the request object must not be the application');
       if (first) refuseOldOrDistant(claims, given);
-      if (first && client.profile === MESSAGE_SIGNING) refuseLoose(claims);
+      if (first && (backchannel || client.profile === MESSAGE_SIGNING)) refuseLoose(claims);
+      if (backchannel) await spend(realm, clientId, claims);
       // A fetched object is stored beside its address.
       const two = first && !given.fetched && given.get('request_uri') !== undefined;
       if ('request' in claims || 'request_uri' in claims || two)

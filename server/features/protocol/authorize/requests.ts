@@ -7,6 +7,7 @@ import type { ClientView } from '../../configuration/clients/view.ts';
 import type { AuthorizationDetails } from '../authorization-details/service.ts';
 import {
   type AuthorizationRequest,
+  backchannelRequestOf,
   type CheckContext,
   deviceRequestOf,
   foreignScopes,
@@ -85,6 +86,16 @@ export function createAuthorizationRequests({
       target: Target,
     ): Promise<AuthorizationRequest> {
       return withDetails(realm, given, requestOf(target, await contextOf(realm, settings, given, target.client)));
+    },
+
+    /** Reads a request by the backchannel. @throws OAuthError for the client */
+    async readBackchannel(
+      realm: string,
+      settings: OfRealm,
+      form: Form,
+      client: ClientView,
+    ): Promise<AuthorizationRequest> {
+      return withDetails(realm, form, backchannelRequestOf(await contextOf(realm, settings, form, client)));
     },
 
     /** Reads a device's request. @throws OAuthError for the device */

@@ -112,6 +112,15 @@ export function inputOf(
   const closed = metadata.authorization_details_types?.filter((type) => !detailTypes.has(type)) ?? [];
   if (closed.length > 0)
     throw invalid('authorization_details_types names a type that cannot be registered in this realm');
+  const mode = oneOf(
+    'backchannel_token_delivery_mode',
+    metadata.backchannel_token_delivery_mode,
+    ['poll', 'ping'],
+    'poll',
+  );
+  const notified = metadata.backchannel_client_notification_endpoint;
+  if ((mode === 'ping') !== (notified !== undefined))
+    throw invalid('backchannel_client_notification_endpoint belongs to the mode ping');
   const redirectUris = redirects(metadata.redirect_uris ?? [], policy.allowedRedirectHosts);
   if (grantTypes.includes('authorization_code') && redirectUris.length === 0)
     throw new OAuthError('invalid_redirect_uri', 'redirect_uris is needed for the grant authorization_code');
@@ -144,6 +153,7 @@ export function inputOf(
     authorizationDetailsTypes: metadata.authorization_details_types ?? [],
     dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
     backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
+    backchannelNotificationEndpoint: notified ?? null,
     frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
     jwks: metadata.jwks ?? null,
     jwksUri: metadata.jwks_uri ?? null,
@@ -194,6 +204,7 @@ interface Registered extends JwtFields {
   authorizationDetailsTypes: readonly string[];
   dpopBoundAccessTokens: boolean;
   backchannelLogoutUri: string | null;
+  backchannelNotificationEndpoint: string | null;
   frontchannelLogoutUri: string | null;
 }
 
@@ -220,6 +231,10 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
     authorization_details_types: [...client.authorizationDetailsTypes],
   }),
   ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
+  ...(client.backchannelNotificationEndpoint !== null && {
+    backchannel_token_delivery_mode: 'ping',
+    backchannel_client_notification_endpoint: client.backchannelNotificationEndpoint,
+  }),
   ...(client.backchannelLogoutUri !== null && { backchannel_logout_uri: client.backchannelLogoutUri }),
   ...(client.frontchannelLogoutUri !== null && { frontchannel_logout_uri: client.frontchannelLogoutUri }),
   ...(client.sectorIdentifierUri !== null && { sector_identifier_uri: client.sectorIdentifierUri }),

@@ -1,8 +1,11 @@
-// The device_code grant: a device polls until a user has decided in a browser. Then its code is redeemed like any other
-// (code.ts). RFC 8628 §3.4, §3.5.
-import { DEVICE_CODE, grantBodies } from '../../../contract/oauth.ts';
-import { sha256, wellFormed } from '../../../crypto/tokens.ts';
+// The grants whose client polls until a user has decided elsewhere: a device's code, until the user decides in a browser (RFC 8628
+// §3.4, §3.5), and a backchannel request, until the user decides on a device (CIBA Core §10.1, §11). Then the code is redeemed like any
+// other (code.ts).
+import type { z } from 'zod';
+import { CIBA, DEVICE_CODE, type GrantType, grantBodies } from '../../../contract/oauth.ts';
+import { sha256, type TokenPrefix, wellFormed } from '../../../crypto/tokens.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
+import type { Fragment } from '../../../db/sql.ts';
 import { pollDevice } from '../../../domain/device-codes.ts';
 import { codeTables } from '../../../domain/grants.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -10,27 +13,75 @@ import { type CodeDeps, createCodes } from './code.ts';
 import type { Grant } from './grant.ts';
 import { judgeDeviceCode, judgePoll, type Wanted } from './judge.ts';
 
-export function deviceGrant(deps: CodeDeps & { realmSql: RealmSql }): Grant<(typeof grantBodies)[typeof DEVICE_CODE]> {
-  const { device: table } = codeTables;
-  const tokensFor = createCodes<Wanted>(deps, { grantType: DEVICE_CODE, table, judge: judgeDeviceCode });
+type PollingDeps = CodeDeps & { realmSql: RealmSql };
+
+function polledGrant<Body extends z.ZodObject>(
+  deps: PollingDeps,
+  {
+    grantType,
+    body,
+    clientAuth,
+    table,
+    prefix,
+    what,
+    codeOf,
+  }: {
+    grantType: GrantType;
+    body: Body;
+    clientAuth: 'proof' | 'any';
+    table: Fragment;
+    prefix: TokenPrefix;
+    /** The code in a sentence. */
+    what: string;
+    codeOf(given: z.output<Body>): string;
+  },
+): Grant<Body> {
+  const tokensFor = createCodes<Wanted>(deps, {
+    grantType,
+    table,
+    judge: (row, request) => judgeDeviceCode(row, request, what),
+  });
   return {
-    grantType: DEVICE_CODE,
-    body: grantBodies[DEVICE_CODE],
-    clientAuth: 'any',
+    grantType,
+    body,
+    clientAuth,
     scopePolicy: 'granted',
     resourcePolicy: 'granted',
     takesDetails: true,
     ownBehalf: () => false,
     async authorize(call) {
-      const { realm, client, body } = call;
-      if (!wellFormed(body.device_code, 'svc_dc_'))
-        throw new OAuthError('invalid_grant', 'The device code is not valid', { reason: 'not a device code' });
-      const [hash, now] = [sha256(body.device_code), deps.now()];
-      const poll = await pollDevice(deps.realmSql(realm), realm, { hash, client: client.id, now });
-      const wait = judgePoll(poll, now);
+      const { realm, client } = call;
+      const code = codeOf(call.body);
+      if (!wellFormed(code, prefix))
+        throw new OAuthError('invalid_grant', `${what} is not valid`, { reason: 'not such a code' });
+      const [hash, now] = [sha256(code), deps.now()];
+      const poll = await pollDevice(deps.realmSql(realm), realm, { hash, client: client.id, now }, table);
+      const wait = judgePoll(poll, now, what);
       // Polling is the normal case, so it writes no event.
       if (wait) throw new OAuthError(wait.error, wait.description, { status: 400, audited: poll !== undefined });
       return tokensFor(call, hash, {});
     },
   };
 }
+
+export const deviceGrant = (deps: PollingDeps): Grant<(typeof grantBodies)[typeof DEVICE_CODE]> =>
+  polledGrant(deps, {
+    grantType: DEVICE_CODE,
+    body: grantBodies[DEVICE_CODE],
+    clientAuth: 'any',
+    table: codeTables.device,
+    prefix: 'svc_dc_',
+    what: 'The device code',
+    codeOf: (given) => given.device_code,
+  });
+
+export const backchannelGrant = (deps: PollingDeps): Grant<(typeof grantBodies)[typeof CIBA]> =>
+  polledGrant(deps, {
+    grantType: CIBA,
+    body: grantBodies[CIBA],
+    clientAuth: 'proof',
+    table: codeTables.backchannel,
+    prefix: 'svc_ba_',
+    what: 'The auth_req_id',
+    codeOf: (given) => given.auth_req_id,
+  });

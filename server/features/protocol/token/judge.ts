@@ -66,9 +66,9 @@ export function judgeCode(code: CodeRow | undefined, request: CodeRequest): Verd
   return narrowed(code.request, { ...request, scopes: undefined });
 }
 
-/** Judges the code of a device that the user allowed. */
-export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted): Verdict {
-  const refuse = refusing('The device code is not valid');
+/** Judges the code that a client polled until the user allowed it. @param what the code in a sentence */
+export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted, what = 'The device code'): Verdict {
+  const refuse = refusing(`${what} is not valid`);
   if (!code) return refuse('nothing', 'no such code for this client');
   if (code.used_at) return refuse('reuse', 'the code was used before');
   if (code.expires_at <= request.now) return refuse('use up', 'the code has expired');
@@ -80,10 +80,11 @@ export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted): Ver
 export function judgePoll(
   poll: Poll | undefined,
   now: Date,
+  what = 'The device code',
 ): { error: OAuthErrorCode; description: string } | undefined {
-  if (!poll) return { error: 'invalid_grant', description: 'The device code is not valid' };
+  if (!poll) return { error: 'invalid_grant', description: `${what} is not valid` };
   if (poll.denied_at) return { error: 'access_denied', description: 'The person did not agree' };
-  if (poll.expires_at <= now) return { error: 'expired_token', description: 'The device code has expired' };
+  if (poll.expires_at <= now) return { error: 'expired_token', description: `${what} has expired` };
   if (poll.allowed) return undefined;
   if (poll.too_soon) return { error: 'slow_down', description: 'Ask less often: five seconds more from now on' };
   return { error: 'authorization_pending', description: 'The person has not decided yet' };

@@ -2,7 +2,7 @@
 // last, in the commit's message. Accepted ones share a group commit. A refused one gets a transaction of its own, which
 // has the refusal's effect. If two requests present the same value at once, one is first, and the other finds the
 // changed row.
-import { DEVICE_CODE } from '../../../contract/oauth.ts';
+import { CIBA, DEVICE_CODE } from '../../../contract/oauth.ts';
 import { createGroupCommit } from '../../../db/group-commit.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -24,7 +24,7 @@ export type RedeemedRow<Row> = { row: Row } & Passed;
 type Outcome<Row> = { ok: true; taken: RedeemedRow<Row> } | { ok: false; refusal: OAuthError };
 
 /** How the audit log names the reused credential, by grant type. */
-const WHAT: Record<string, string> = { [DEVICE_CODE]: 'device_code' };
+const WHAT: Record<string, string> = { [DEVICE_CODE]: 'device_code', [CIBA]: 'auth_req_id' };
 
 export interface RedeemingOptions<A extends Redemption, Row extends { n: number }> {
   transact: Transact;

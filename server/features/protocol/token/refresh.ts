@@ -156,9 +156,11 @@ export function refreshGrant({
           presentResources,
           details: call.details,
           scopes: call.requestedScopes,
-          // An impersonated session counts no factor of the user, so none is demanded.
+          // An impersonated session counts no factor of the user, so none is demanded. A device that approved by the
+          // backchannel met no flow.
           isEnough: (family) =>
             family.grant_data.act !== undefined ||
+            family.grant_data.backchannel === true ||
             isEnough({
               factors: provenFor(family, factors),
               types: family.types,
