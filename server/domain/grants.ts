@@ -288,7 +288,6 @@ export const lockFamilies = (
     h.methods as session_methods, h.started_at as session_started_at, h.risk as session_risk, ${credentialTypes}, ${personColumns}
   from held h join realm_user u on u.realm_id = h.realm_id and u.id = h.user_id`;
 
-/** A grant whose refresh token is used. */
 export interface Rotation {
   realm: string;
   familyId: string;
@@ -338,7 +337,6 @@ export async function readFamily(
   return row;
 }
 
-/** A grant to end. */
 export interface Ending {
   realm: string;
   familyId: string;

@@ -1,6 +1,7 @@
 // Owns: backchannel authentication over HTTP: a client asks, a person's own device decides, and tokens follow.
 // Does not own: how devices sign (devices.test.ts), the bounds of details (authorization-details.test.ts).
 // Implements: OpenID Connect CIBA Core 1.0, its security considerations included, FAPI-CIBA; decisions "Backchannel authentication".
+import { randomUUID } from 'node:crypto';
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuthorizationDetailType } from '../../../server/contract/authorization-detail-types.ts';
@@ -317,7 +318,7 @@ describe('an auth_req_id', () => {
 });
 
 describe('a signed request', () => {
-  const sign = (claims: Record<string, unknown> = {}, jti = `jti-${(serial += 1)}`) => {
+  const sign = (claims: Record<string, unknown> = {}, jti = randomUUID()) => {
     const at = Math.floor(clock / 1000);
     return new SignJWT({ scope: 'openid', login_hint: 'alice', ...claims })
       .setProtectedHeader({ alg: 'ES256', kid: 'one' })
@@ -354,7 +355,7 @@ describe('a signed request', () => {
         iat: at(),
         nbf: at(),
         exp: at() + 60,
-        jti: `b${(serial += 1)}`,
+        jti: randomUUID(),
         ...claims,
       })
         .setProtectedHeader({ alg: 'ES256', kid: 'one' })

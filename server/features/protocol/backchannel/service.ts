@@ -1,6 +1,5 @@
 // Owns: backchannel authentication: a client's request, and the user who decides it on a device.
-// Does not own: whom the request names (hints.ts), its checks (features/protocol/authorize), issuing tokens (features/protocol/token),
-// telling the client (ping-job.ts).
+// Does not own: whom the request names (hints.ts), its checks (features/protocol/authorize), issuing tokens, telling the client.
 // Implements: OpenID Connect CIBA Core 1.0, FAPI-CIBA; decisions "Backchannel authentication".
 import { isDeepStrictEqual } from 'node:util';
 import type { BackchannelQuestion } from '../../../contract/backchannel.ts';
@@ -139,9 +138,9 @@ export function createBackchannel(deps: BackchannelDeps) {
       throw error;
     }
   }
-  type Asked = NonNullable<Awaited<ReturnType<typeof askedBy>>>;
+  type Readable = NonNullable<Awaited<ReturnType<typeof askedBy>>>;
 
-  const toWire = (row: store.WaitingRequest, asked: Asked): BackchannelQuestion => ({
+  const toWire = (row: store.WaitingRequest, asked: Readable): BackchannelQuestion => ({
     id: row.id,
     challenge: row.challenge,
     username: row.username,
@@ -176,7 +175,7 @@ export function createBackchannel(deps: BackchannelDeps) {
     });
   }
 
-  async function approve(realm: string, by: By, device: SigningDevice, asked: Asked, id: string): Promise<void> {
+  async function approve(realm: string, by: By, device: SigningDevice, asked: Readable, id: string): Promise<void> {
     const { client } = asked;
     const planned = await sessions.plan(realm, {
       user: { id: device.userId, username: device.username },
