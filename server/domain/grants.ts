@@ -166,7 +166,6 @@ export const allowDevice = async (
       select from allowed`
   ).length > 0;
 
-/** A code to redeem, and the grant that it begins. */
 export interface CodeTaking {
   realm: string;
   codeHash: Buffer;

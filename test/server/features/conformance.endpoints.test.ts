@@ -367,7 +367,7 @@ describe('discovery', () => {
     const { all } = await read();
     const unnamed = ['check_session_iframe'].concat(
       ['require_signed_request_object', 'mtls_endpoint_aliases'],
-      ['backchannel_authentication_endpoint', 'tls_client_certificate_bound_access_tokens'],
+      ['tls_client_certificate_bound_access_tokens'],
     );
     expect(unnamed.filter((key) => key in all)).toEqual([]);
     for (const endpoint of ['bc-authorize']) {
