@@ -2,6 +2,8 @@
 // Does not own: bounds, comparison and schemas (domain/authorization-details.unit.test.ts), the consent page's words
 // (consent-details.unit.test.ts).
 // Implements: RFC 9396, its security considerations included; decisions "Authorization detail type".
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -11,6 +13,7 @@ import {
   listAuthorizationDetailTypes,
   putAuthorizationDetailType,
 } from '../../../server/contract/authorization-detail-types.ts';
+import { createClientScope } from '../../../server/contract/client-scopes.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { ACCESS_TOKEN_TYPE, DEVICE_CODE, TOKEN_EXCHANGE } from '../../../server/contract/oauth.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
@@ -28,6 +31,12 @@ import {
 } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
+const documentation = readFileSync(path.resolve(import.meta.dirname, '../../../docs/rich-authorization.md'), 'utf8');
+/** A sample of the documentation. */
+const sampleOf = (words: string): string =>
+  [...documentation.matchAll(/^```json\n([\s\S]*?)^```/gm)]
+    .map(([, text = '']) => text)
+    .find((text) => text.includes(words)) ?? '';
 const params = { realm: REALM };
 const FILES = 'https://files.example.com';
 const OTHER = 'https://other.example.com';
@@ -77,7 +86,7 @@ beforeAll(async () => {
 afterAll(async () => server?.stop());
 
 const asked = (...details: readonly object[]) => ({ authorization_details: JSON.stringify(details) });
-const path = (details: readonly object[], more: Record<string, string> = {}) =>
+const pathOf = (details: readonly object[], more: Record<string, string> = {}) =>
   requestPath({ client_id: 'bank', ...asked(...details), ...more });
 
 async function signIn(at: string, person: Person = createPerson(server.baseUrl)) {
@@ -88,7 +97,7 @@ async function signIn(at: string, person: Person = createPerson(server.baseUrl))
 const allow = ({ person, page }: Awaited<ReturnType<typeof signIn>>) =>
   person.post(`/realms/${REALM}/oauth2/consent`, { ...page.fields, decision: 'allow' });
 async function code(details: readonly object[], more: Record<string, string> = {}) {
-  const answer = responseParameters(await allow(await signIn(path(details, more))));
+  const answer = responseParameters(await allow(await signIn(pathOf(details, more))));
   return { code: answer?.code ?? '' };
 }
 const tokens = async (details: readonly object[], more: Record<string, string> = {}) =>
@@ -107,24 +116,24 @@ const introspect = async (token: unknown, by = 'bank') =>
 
 describe('people are asked', () => {
   test('in the words of the type, even by a client that asks for no consent otherwise, and each time', async () => {
-    const { person, page } = await signIn(path([payment]));
+    const { person, page } = await signIn(pathOf([payment]));
     expect(page.heading).toBe('Allow access?');
     const words = page.text.replace(/<[^>]+>/g, '');
     expect(words).toContain('Pay 12.50 EUR to Example Ltd');
     await allow({ person, page });
-    expect((await person.open(path([payment]))).heading).toBe('Allow access?');
-    const silent = responseParameters(await person.open(path([payment], { prompt: 'none' })));
+    expect((await person.open(pathOf([payment]))).heading).toBe('Allow access?');
+    const silent = responseParameters(await person.open(pathOf([payment], { prompt: 'none' })));
     expect(silent?.error).toBe('consent_required');
   });
 
   test('and a refusal gives nothing', async () => {
-    const { person, page } = await signIn(path([payment]));
+    const { person, page } = await signIn(pathOf([payment]));
     const answer = await person.post(`/realms/${REALM}/oauth2/consent`, { ...page.fields, decision: 'deny' });
     expect(responseParameters(answer)).toMatchObject({ error: 'access_denied' });
   });
 
   test('about the details that they were shown, and no others', async () => {
-    const { person, page } = await signIn(path([payment]));
+    const { person, page } = await signIn(pathOf([payment]));
     const { request = '' } = page.fields;
     const changed = new URLSearchParams(request);
     changed.set('authorization_details', JSON.stringify([{ ...payment, amount: '9999.00' }]));
@@ -287,7 +296,7 @@ describe('a grant', () => {
   test('gives a token for one resource only the details for it', async () => {
     const there = { ...files, locations: [OTHER] };
     const form = { resource: FILES };
-    const { page, person } = await signIn(`${path([payment, files, there])}&resource=${FILES}&resource=${OTHER}`);
+    const { page, person } = await signIn(`${pathOf([payment, files, there])}&resource=${FILES}&resource=${OTHER}`);
     const answer = responseParameters(await allow({ page, person })) ?? {};
     const { body } = await exchange(server, answer, form, 'bank');
     expect(body.authorization_details).toEqual([payment, files]);
@@ -332,7 +341,7 @@ describe('token exchange', () => {
       { authorization: basic(by) },
     );
   const subject = async () => {
-    const { page, person } = await signIn(`${path([payment, files])}&resource=${FILES}`);
+    const { page, person } = await signIn(`${pathOf([payment, files])}&resource=${FILES}`);
     const answer = responseParameters(await allow({ page, person })) ?? {};
     return (await exchange(server, answer, {}, 'bank')).body.access_token;
   };
@@ -355,7 +364,7 @@ describe('token exchange', () => {
   test('gives none to a client that the person has to agree to', async () => {
     const { page, person } = await signIn(requestPath({ client_id: 'polite', scope: 'email', resource: FILES }));
     await allow({ page, person });
-    const plain = await signIn(`${path([files], { scope: 'email' })}&resource=${FILES}`, person);
+    const plain = await signIn(`${pathOf([files], { scope: 'email' })}&resource=${FILES}`, person);
     const { body } = await exchange(server, responseParameters(await allow(plain)) ?? {}, {}, 'bank');
     const onward = await exchanged(body.access_token, 'polite');
     expect(onward.status).toBe(200);
@@ -365,10 +374,46 @@ describe('token exchange', () => {
   });
 });
 
+describe('a token for one transaction', () => {
+  const create = async (token: unknown, body: object) => {
+    const answer = await fetch(`${server.baseUrl}/realms/${REALM}/tx`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return answer.status;
+  };
+  const agreed = { amount: '12.50', currency: 'EUR', payee: 'Example Ltd' };
+  const text = 'Pay Example Ltd';
+
+  test('creates this one, and no other', async () => {
+    await server.admin.call(createClientScope, { params, body: { name: 'transactions' } });
+    const {
+      authorizationDetailTypes: [body],
+    } = JSON.parse(sampleOf('"transaction"'));
+    await server.admin.call(createAuthorizationDetailType, { params, body });
+    await makeRelyingParty(server, 'payer', {
+      authorizationDetailsTypes: ['transaction'],
+      optionalClientScopes: ['transactions'],
+    });
+    const scope = 'openid transactions';
+    const at = requestPath({ client_id: 'payer', scope, ...asked({ type: 'transaction', ...agreed }) });
+    const limited = await exchange(server, responseParameters(await allow(await signIn(at))) ?? {}, {}, 'payer');
+    const token = limited.body.access_token;
+    expect(await create(token, { text, ...agreed })).toBe(201);
+    for (const other of [{ amount: '12.51' }, { payee: 'Mallory' }, { currency: 'GBP' }])
+      expect(await create(token, { text, ...agreed, ...other })).toBe(403);
+    expect(await create(token, { text })).toBe(403);
+    const { page } = await signIn(requestPath({ client_id: 'payer', scope }));
+    const free = await exchange(server, responseParameters(page) ?? {}, {}, 'payer');
+    expect(await create(free.body.access_token, { text, ...agreed, payee: 'Mallory' })).toBe(201);
+  });
+});
+
 describe('the types', () => {
   test('are in discovery, without those that are off', async () => {
     const answer = await fetch(`${server.baseUrl}/realms/${REALM}/.well-known/openid-configuration`);
-    expect(await answer.json()).toMatchObject({ authorization_details_types_supported: ['files', 'payment'] });
+    expect(await answer.json()).toMatchObject({ authorization_details_types_supported: ['files', 'payment', 'transaction'] });
   });
 
   test('are refused with words for a field that they do not have, and with a schema that cannot be bounded', async () => {

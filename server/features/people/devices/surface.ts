@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { type AuthorizationDetail, detailsIn } from '../../../domain/authorization-details.ts';
 import { userParty } from '../../../domain/party.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
@@ -30,6 +31,8 @@ export interface SigningApplication {
   userId: string;
   username: string;
   clientId: string;
+  /** The transactions that the token is limited to (RFC 9396); none: it is not limited. */
+  transactions: readonly AuthorizationDetail[];
 }
 declare module 'fastify' {
   interface FastifyRequest {
@@ -40,6 +43,8 @@ declare module 'fastify' {
 }
 
 const TRANSACTIONS_SCOPE = 'transactions';
+/** The type of details that limits a token to single transactions. */
+const TRANSACTION_TYPE = 'transaction';
 
 export interface DeviceSurface {
   sql: Sql;
@@ -83,7 +88,8 @@ export function guardDevices(
     const [person] = await sql<{ id: string; username: string }>`
       select id, username from realm_user
       where realm_id = ${realm} and id = ${subjects.find(realm, claims) ?? null} and enabled`;
-    return person && { userId: person.id, username: person.username, clientId: claims.client_id };
+    const transactions = detailsIn(claims).filter(({ type }) => type === TRANSACTION_TYPE);
+    return person && { userId: person.id, username: person.username, clientId: claims.client_id, transactions };
   }
 
   mountSurface(app, {

@@ -13,6 +13,7 @@ import type {
 import { newSecret, sameSecret } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
+import type { AuthorizationDetail } from '../../../domain/authorization-details.ts';
 import { userParty } from '../../../domain/party.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
 import type { DeviceKeys } from '../credentials/devices.ts';
@@ -22,6 +23,7 @@ import * as store from './transaction-store.ts';
 const LIFETIME_SECONDS = 300;
 const MOST_WAITING = 5;
 const LINKED = ['amount', 'currency', 'payee'] as const;
+const FIELDS = ['text', ...LINKED] as const;
 
 export interface TransactionDeps {
   sql: Sql;
@@ -95,7 +97,12 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
               },
             ],
           });
-        const { userId, clientId } = application;
+        const { userId, clientId, transactions } = application;
+        // What the user agreed to in words; a field that the detail leaves out was not limited.
+        const isAgreed = (detail: AuthorizationDetail) =>
+          FIELDS.every((field) => detail[field] === undefined || detail[field] === said[field]);
+        if (transactions.length > 0 && !transactions.some(isAgreed))
+          throw new Problem('insufficient-scope', 'The access token is for other transactions (authorization_details)');
         if ((await store.waitingFor(tx.sql, realm, userId, now())) >= MOST_WAITING)
           throw new Problem('too-many-requests', 'Too many transactions wait for this user already', {
             retryAfterSeconds: 60,
@@ -139,8 +146,7 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
         if (!sameSecret(row.challenge, String(claims.challenge ?? ''))) throw refused('challenge');
         const { decision } = claims;
         if (decision !== 'approve' && decision !== 'deny') throw refused('decision');
-        const other =
-          decision === 'approve' && (['text', ...LINKED] as const).find((field) => !same(row[field], claims[field]));
+        const other = decision === 'approve' && FIELDS.find((field) => !same(row[field], claims[field]));
         if (other) throw refused(other);
         const status = decision === 'approve' ? 'signed' : 'denied';
         await store.answerTransaction(tx.sql, realm, id, { status, signature: jws, publicKey, at: now() });
