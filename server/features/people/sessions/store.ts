@@ -86,13 +86,16 @@ const sessionsOf = (realm: string, clientId: string) => fragment`(
   select sc.session_id from saml_session sc join saml_client c on c.realm_id = sc.realm_id and c.id = sc.client
   where sc.realm_id = ${realm} and c.entity_id = ${clientId})`;
 
-/** Newest first: ids are ordered by the time of their creation. The page begins after `after`. */
+/**
+ * Newest first: ids are ordered by the time of their creation. The page begins after `after`. Each client is looked up by its key: for a
+ * join the planner would read all clients of the realm for each session.
+ */
 export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPage) => sql<ListedRow>`
   select ${columns}, array(
-      select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
+      select (select c.client_id from client c where c.realm_id = sc.realm_id and c.id = sc.client) from session_client sc
       where sc.realm_id = s.realm_id and sc.session_id = s.id
       union
-      select c.entity_id from saml_session sc join saml_client c on c.realm_id = sc.realm_id and c.id = sc.client
+      select (select c.entity_id from saml_client c where c.realm_id = sc.realm_id and c.id = sc.client) from saml_session sc
       where sc.realm_id = s.realm_id and sc.session_id = s.id order by 1) as clients
   from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
   where s.realm_id = ${realm} and ${live(cutoffs)}
