@@ -95,7 +95,7 @@ export async function startTestServer({
     SVC_OUTBOUND_ALLOW: '127.0.0.1,localhost',
     ...env,
   });
-  const pool = openPool(database.url);
+  const pool = openPool(database.url, { max: 4 });
   const log = lines
     ? createLog('info', { to: { write: (line) => void lines.push(line) } })
     : pino({ level: config.SVC_LOG_LEVEL });
