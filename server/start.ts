@@ -102,9 +102,13 @@ export async function startServer(
     if (first) say(ONCE);
     const address = await listen(app.http, config);
     log.info({ address }, 'listening');
-    app.work().catch((cause: Error) => {
-      if (!stopping) fail(new Error(`The job queue could not be started: ${cause.message}`, { cause }));
+    // once the caller has said so: to load the queue takes a tenth of a start
+    const work = setImmediate(() => {
+      app.work().catch((cause: Error) => {
+        if (!stopping) fail(new Error(`The job queue could not be started: ${cause.message}`, { cause }));
+      });
     });
+    releases.push(async () => clearImmediate(work));
     return { config, address, administrator, failed, stop };
   } catch (error) {
     await stop();

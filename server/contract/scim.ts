@@ -5,42 +5,16 @@
 import { z } from 'zod';
 import { RealmName, text } from './names.ts';
 import { route } from './route.ts';
+import { ScimError } from './scim-error.ts';
 import { inCase, wholeNumber } from './scim-input.ts';
 
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 export const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
-export const SCIM_ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const BULK = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 export const BULK_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
-
-/** RFC 7644 §3.12, RFC 9865 §3. */
-export const scimTypes = [
-  'invalidFilter',
-  'tooMany',
-  'uniqueness',
-  'mutability',
-  'invalidSyntax',
-  'invalidPath',
-  'noTarget',
-  'invalidValue',
-  'invalidVers',
-  'sensitive',
-  'invalidCursor',
-  'invalidCount',
-] as const;
-export type ScimType = (typeof scimTypes)[number];
-
-export const ScimError = z
-  .object({
-    schemas: z.array(z.string()),
-    status: z.string().describe('The HTTP status'),
-    scimType: z.enum(scimTypes).optional(),
-    detail: z.string().optional(),
-  })
-  .meta({ id: 'ScimError' });
 
 export const ScimResource = z
   .looseObject({ schemas: z.array(z.string()).optional(), id: z.string().optional() })

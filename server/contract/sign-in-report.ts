@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { ExecutionInput, MAX_EXECUTIONS } from './flows.ts';
 import { EpochMs, Id, name, RealmName, text } from './names.ts';
+import { RequiredAction } from './required-actions.ts';
 import { RiskReason } from './risk.ts';
 import { route } from './route.ts';
 import { Lockout } from './user-access.ts';
-import { RequiredAction } from './users.ts';
 
 const tag = 'sign-in-report';
 const at = '/admin/realms/:realm/users/:userId' as const;

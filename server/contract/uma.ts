@@ -1,5 +1,5 @@
-// User-Managed Access 2.0 for resource servers: discovery, registering users' resources, requesting permissions.
-// Federated Authorization for UMA 2.0 §3, §4; UMA 2.0 Grant §2. oauth.ts has the grant's own parameters.
+// User-Managed Access 2.0 for resource servers: registering users' resources, requesting permissions. Federated
+// Authorization for UMA 2.0 §3, §4. uma-configuration.ts has its discovery; oauth.ts the grant's own parameters.
 import { z } from 'zod';
 import { InRealm, name, RealmName, text } from './names.ts';
 import { OAuthErrorBody } from './oauth.ts';
@@ -135,28 +135,5 @@ export const requestPermissionRoute = {
     consumes: ['application/json'],
     body: PermissionRequest.meta({ examples: [{ resource_id: 'holiday', resource_scopes: ['view'] }] }),
     response: { 201: z.object({ ticket: z.string() }), ...failures },
-  },
-} as const;
-export const umaConfigurationRoute = {
-  method: 'GET',
-  url: '/realms/:realm/.well-known/uma2-configuration',
-  config: servedTo('anonymous'),
-  schema: {
-    tags: [tag],
-    params: InRealm,
-    operationId: 'getUmaConfiguration',
-    security: [] as { [scheme: string]: string[] }[],
-    summary: 'Where everything of User-Managed Access is (UMA 2.0 Grant §2)',
-    response: {
-      200: z.looseObject({
-        issuer: z.string(),
-        token_endpoint: z.string(),
-        permission_endpoint: z.string(),
-        resource_registration_endpoint: z.string(),
-        introspection_endpoint: z.string(),
-      }),
-      404: failures[404],
-      default: failures.default,
-    },
   },
 } as const;

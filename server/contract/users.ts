@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Email } from './email.ts';
 import { GroupPath } from './groups.ts';
 import { Attributes, EpochMs, Id, InRealm, name, RealmName, SearchPage, text } from './names.ts';
+import { RequiredAction } from './required-actions.ts';
 import { route } from './route.ts';
 
 /** A username has no invisible or text-reversing characters, by which one name can look like another. */
@@ -12,21 +13,6 @@ export const Username = name(255)
     'must not contain invisible or direction characters',
   )
   .describe('Unique in the realm, whatever its case and compatibility forms; never another person’s e-mail address');
-
-/** In the order in which a sign-in shows them. */
-export const requiredActions = [
-  'UPDATE_PASSWORD',
-  'CONFIGURE_OTP',
-  'CONFIGURE_PASSKEY',
-  'CONFIGURE_DEVICE',
-  'CONFIGURE_RECOVERY_CODES',
-  'VERIFY_EMAIL',
-  'VERIFY_PHONE',
-  'UPDATE_PROFILE',
-  'TERMS',
-] as const;
-export const RequiredAction = z.enum(requiredActions).describe('What the person must do before they are signed in');
-export type RequiredAction = z.infer<typeof RequiredAction>;
 
 const fields = {
   username: Username,

@@ -5,6 +5,7 @@ import { kind } from './kind.ts';
 import { InRealm, name, RealmName, text } from './names.ts';
 import { OAuthErrorBody, TOKEN_EXCHANGE } from './oauth.ts';
 import { servedTo } from './surface.ts';
+import { exchangeBody } from './workload-exchange.ts';
 
 const HttpsUrl = z
   .url({ protocol: /^https$/, error: 'must be an absolute https address' })
@@ -85,14 +86,6 @@ export const {
   put: putWorkloadIdentity,
   remove: deleteWorkloadIdentity,
 } = workloadIdentity.routes;
-
-export const JWT_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:jwt';
-
-/** The exchange's own parameters. */
-export const exchangeBody = z.object({
-  subject_token: z.string().describe('The JWT of the issuer: RS256, RS384, RS512, ES256, ES384 or ES512'),
-  subject_token_type: z.literal(JWT_TOKEN_TYPE, { error: `must be ${JWT_TOKEN_TYPE}` }),
-});
 
 /** RFC 8693. Parsed by the rules of OAuth's forms (http/form.ts); this schema documents it. */
 const anonymous: { [scheme: string]: string[] }[] = [];

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Phrase } from '../contract/phrases.ts';
-import type { RequiredAction } from '../contract/users.ts';
+import type { RequiredAction } from '../contract/required-actions.ts';
 
 export const Factor = z.object({
   authenticator: z.string(),

@@ -1,6 +1,6 @@
 // Writes a user's required actions, which they must do before they are signed in. standing.ts reads them;
 // features/authentication/sign-in shows the pages for them.
-import type { RequiredAction } from '../contract/users.ts';
+import type { RequiredAction } from '../contract/required-actions.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 
 /** Demands the action of the user at the next sign-in; no effect if it is demanded already. */

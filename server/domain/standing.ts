@@ -1,5 +1,5 @@
 // Pieces of SQL that read a user's credentials and required actions. features/authentication/sign-in decides what a sign-in needs.
-import { type RequiredAction, requiredActions } from '../contract/users.ts';
+import { type RequiredAction, requiredActions } from '../contract/required-actions.ts';
 import { fragment } from '../db/sql.ts';
 
 export interface StandingRow {

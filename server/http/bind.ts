@@ -7,7 +7,7 @@ import type { By, Party } from '../contract/events.ts';
 import { OAuthErrorBody } from '../contract/oauth.ts';
 import { Problem, ProblemDetails } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
-import { ScimError } from '../contract/scim.ts';
+import { ScimError } from '../contract/scim-error.ts';
 import { type ErrorForm, surfaces } from '../contract/surface.ts';
 import { type Expect, etagOf, expectedTag, namesTag } from './etag.ts';
 import { refuseMisplaced } from './surface.ts';

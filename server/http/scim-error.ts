@@ -2,7 +2,7 @@
 // (problems.ts).
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../contract/problem.ts';
-import { SCIM_ERROR, type ScimType, scimTypes } from '../contract/scim.ts';
+import { SCIM_ERROR, type ScimType, scimTypes } from '../contract/scim-error.ts';
 import { detailOf, logProblem, problemOf } from './problems.ts';
 
 export const SCIM_JSON = 'application/scim+json; charset=utf-8';

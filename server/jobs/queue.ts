@@ -3,6 +3,7 @@
 // Implements: design "Jobs"; decisions "Webhooks" (by a durable queue).
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Job as Claimed, PgBoss } from 'pg-boss';
 import { DAY_SECONDS } from '../contract/durations.ts';
 import { KEEP_ALIVE } from '../db/dead-peer.ts';
@@ -68,9 +69,12 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
     boss.on('warning', ({ message }) => log(message, undefined));
     running = boss;
     await boss.start();
+    const there = new Map((await boss.getQueues()).map((one) => [one.name, one]));
     for (const job of jobs) {
-      await boss.createQueue(job.name, queueOptions(job));
-      await boss.updateQueue(job.name, queueOptions(job));
+      const options = queueOptions(job);
+      const kept = there.get(job.name);
+      if (!kept) await boss.createQueue(job.name, options);
+      else if (!isDeepStrictEqual({ ...kept, ...options }, { ...kept })) await boss.updateQueue(job.name, options);
     }
     const wakes: (() => void)[] = [];
     for (const job of jobs) {

@@ -40,6 +40,7 @@ const LATER = [
   'nodemailer',
   'otpauth',
   'parse5',
+  'pg-boss',
   're2js',
   'undici',
   'uqr',

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TOKEN_EXCHANGE } from '../../server/contract/oauth.ts';
-import { JWT_TOKEN_TYPE } from '../../server/contract/workload-identity.ts';
+import { JWT_TOKEN_TYPE } from '../../server/contract/workload-exchange.ts';
 import { eventually } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { clusterAssets } from './cluster.ts';

@@ -3,14 +3,10 @@
 // Implements: specification 4.10 (required-actions); decisions "User".
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
+import type { RequiredAction } from '../../../server/contract/required-actions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
-import {
-  getRequiredActions,
-  getUser,
-  putRequiredActions,
-  type RequiredAction,
-} from '../../../server/contract/users.ts';
+import { getRequiredActions, getUser, putRequiredActions } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { createPerson } from '../../support/person.ts';

@@ -133,6 +133,21 @@ describe('a job', () => {
   });
 });
 
+test('a start writes the queues that it finds otherwise, and no others', async () => {
+  const written = async () => {
+    const { rows } = await pool.query(`select retry_limit, updated_on from pgboss.queue where name = 'count'`);
+    return rows[0];
+  };
+  await started(counting().record);
+  const first = await written();
+  await started(counting().record);
+  expect(await written()).toEqual(first);
+  await started(counting({ maxAttempts: 3 }).record);
+  const changed = await written();
+  expect([first.retry_limit, changed.retry_limit]).toEqual([4, 2]);
+  expect(changed.updated_on.getTime()).toBeGreaterThan(first.updated_on.getTime());
+});
+
 describe('a queue that stops', () => {
   test('hands back what it could not finish, and another one does it', async () => {
     let taken = false;

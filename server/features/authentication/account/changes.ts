@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
-import type { RequiredAction } from '../../../contract/users.ts';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { endAccess } from '../../../domain/end-access.ts';
 import { userParty } from '../../../domain/party.ts';

@@ -1,7 +1,7 @@
 // Fresh proofs: changing how an account can be accessed needs a proof of the last minutes, so that another person at an
 // open browser can't take the account over. Decisions "Single sign-on and freshness"; RFC 9470.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequiredAction } from '../../../contract/users.ts';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import { type Factor, type Factors, provenSince, SECOND_FACTOR } from '../../../domain/factors.ts';
 import type { LiveSession } from '../../people/sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';

@@ -5,7 +5,7 @@ import type { OwnAgent, OwnApplication } from '../../../contract/account.ts';
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { ConsentRecord } from '../../../contract/gdpr.ts';
 import type { OfflineSession } from '../../../contract/offline-sessions.ts';
-import type { RequiredAction } from '../../../contract/users.ts';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import { AGENT_REMINDER_DAYS } from '../../../domain/agents.ts';
 import { monogram, picture } from '../../../http/about-client.ts';
 import { dayOf } from '../../../http/ago.ts';

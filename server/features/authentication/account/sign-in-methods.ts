@@ -3,7 +3,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
-import type { Credential, RequiredAction } from '../../../contract/users.ts';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
+import type { Credential } from '../../../contract/users.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { userParty } from '../../../domain/party.ts';

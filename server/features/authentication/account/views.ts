@@ -1,5 +1,5 @@
 // The views of the account page: each has an address and a place in the page's navigation.
-import type { RequiredAction } from '../../../contract/users.ts';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { type PlainKey, plainText, text } from '../../../http/texts.ts';
 

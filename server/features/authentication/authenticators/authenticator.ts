@@ -4,9 +4,9 @@
 
 import type { By } from '../../../contract/events.ts';
 import type { Phrase } from '../../../contract/phrases.ts';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import type { RiskReason } from '../../../contract/risk.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import type { RequiredAction } from '../../../contract/users.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Person } from '../../../domain/person.ts';
 import type { Proven } from '../../../domain/proof.ts';

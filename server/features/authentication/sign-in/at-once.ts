@@ -1,8 +1,8 @@
 // A sign-in without pages: a program sends all credentials in one request, and must meet the same demands as a user on the
 // pages: the realm's flow, its risk policy and required actions. This module writes and records nothing; the caller does.
 import type { FastifyRequest } from 'fastify';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import type { RequiredAction } from '../../../contract/users.ts';
 import { type Factor, type Factors, SECOND_FACTOR } from '../../../domain/factors.ts';
 import type { Proven } from '../../../domain/proof.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';

@@ -3,8 +3,8 @@
 
 import { DAY_MS } from '../../../contract/durations.ts';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import type { RequiredAction } from '../../../contract/users.ts';
 import { type Factor, type Factors, isPassOf, SECOND_FACTOR } from '../../../domain/factors.ts';
 import type { PersonStanding } from '../../../domain/standing.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';

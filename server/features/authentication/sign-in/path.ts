@@ -1,6 +1,6 @@
 // The steps of a whole sign-in, pure: asks the judge again and again, and takes each step as passed. It reads nothing and
 // writes nothing. Decisions "Sign-in report".
-import type { RequiredAction } from '../../../contract/users.ts';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import type { Factor, Factors } from '../../../domain/factors.ts';
 import type { PersonStanding } from '../../../domain/standing.ts';
 import type { AuthenticatorRecord, Circumstances } from '../authenticators/authenticator.ts';

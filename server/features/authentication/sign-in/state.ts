@@ -2,9 +2,9 @@
 // fields; machine.ts has the transitions.
 import { z } from 'zod';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
+import { type RequiredAction, requiredActions } from '../../../contract/required-actions.ts';
 import { RiskReason } from '../../../contract/risk.ts';
 import { RiskAction } from '../../../contract/settings.ts';
-import { type RequiredAction, requiredActions } from '../../../contract/users.ts';
 import { Factor, mergedFactors, oldestOf, provenSince } from '../../../domain/factors.ts';
 import type { Proven } from '../../../domain/proof.ts';
 import { AboutClient } from '../../../http/about-client.ts';

@@ -1,6 +1,6 @@
 // Parses filters and PATCH paths to a tree: RFC 7644 §3.4.2.2 and figure 7. schema.ts knows the names' meaning. Pure.
 // Length, depth and number of terms are limited, so that no filter can block the process or overflow the stack.
-import type { ScimType } from '../../../contract/scim.ts';
+import type { ScimType } from '../../../contract/scim-error.ts';
 import { scimProblem } from './fault.ts';
 
 const comparisons = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;

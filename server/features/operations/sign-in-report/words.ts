@@ -1,7 +1,8 @@
 // The words of the sign-in report: a failed attempt's reason, a risk finding, a step, the end of a flow. Pure.
+
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import type { RiskReason } from '../../../contract/risk.ts';
 import type { SignInAttempt } from '../../../contract/sign-in-report.ts';
-import type { RequiredAction } from '../../../contract/users.ts';
 import type { Because } from '../../authentication/sign-in/state.ts';
 
 const reasons: Record<string, string> = {

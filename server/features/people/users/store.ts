@@ -1,5 +1,5 @@
 // SQL of users, with the names of the roles and groups that they hold directly.
-import type { RequiredAction } from '../../../contract/users.ts';
+import type { RequiredAction } from '../../../contract/required-actions.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { actionsInForce } from '../../../domain/required-actions.ts';
 import { lowerForms } from '../../../domain/user-names.ts';

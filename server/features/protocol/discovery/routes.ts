@@ -8,7 +8,7 @@ import {
   insertedProtectedResourceRoute,
   protectedResourceRoute,
 } from '../../../contract/protected-resources.ts';
-import { umaConfigurationRoute } from '../../../contract/uma.ts';
+import { umaConfigurationRoute } from '../../../contract/uma-configuration.ts';
 import { preflightForAll } from '../../../http/cors.ts';
 import { parseForm, queryOf } from '../../../http/form.ts';
 import { realmOf } from '../../../http/oauth.ts';

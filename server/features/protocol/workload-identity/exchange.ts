@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { DomainEvent } from '../../../contract/events.ts';
 import { JWT_BEARER, jwtBearerBody, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
-import { exchangeBody } from '../../../contract/workload-identity.ts';
+import { exchangeBody } from '../../../contract/workload-exchange.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import type { ScopeView } from '../../../domain/claims.ts';

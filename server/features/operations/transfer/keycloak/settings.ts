@@ -1,6 +1,6 @@
 // Translates a realm's settings and mail server, and reports those that have no counterpart. docs/keycloak.md has the
 // table.
-import { RequiredAction } from '../../../../contract/users.ts';
+import { RequiredAction } from '../../../../contract/required-actions.ts';
 import { isMasked, type Realm, unquoted } from './export-shape.ts';
 import type { Notes } from './notes.ts';
 import { passwordRules } from './password-policy.ts';
