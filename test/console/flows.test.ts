@@ -4,6 +4,7 @@
 // Implements: decisions "Console": flows are edited as a tree.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addedAs, neverAsked } from '../../console/pages/flows/never-asked.ts';
 import {
   bodyOf,
   indented,
@@ -92,6 +93,31 @@ test('moves of a tree keep it a tree, and what it can’t take changes nothing',
   }
   expect(Math.max(...placed(deep).map(({ level }) => level))).toBe(4);
   expect(bodyOf(inside)[1]?.executions).toHaveLength(1);
+});
+
+test('the steps that no sign-in asks for are named; a step beside a required one is added as required', () => {
+  const authenticator = (id: string, category: 'METHOD' | 'CONDITION' = 'METHOD') =>
+    [id, { id, category, displayName: id, factorClass: 'NONE', levelOfAssurance: 1, configSchema: {} }] as const;
+  const registry = new Map([
+    authenticator('username-password'),
+    authenticator('otp'),
+    authenticator('mfa-enabled', 'CONDITION'),
+  ]);
+  const idle = (steps: Tree) => [...neverAsked(steps, registry).keys()];
+  const password = newStep('username-password', 'REQUIRED');
+  const otp = newStep('otp', 'ALTERNATIVE');
+  const condition = newStep('mfa-enabled', 'REQUIRED');
+  expect(idle([password, otp])).toEqual([otp.key]);
+  expect(addedAs([password, otp], otp, registry)).toBe('REQUIRED');
+  expect(idle([{ ...password, requirement: 'ALTERNATIVE' }, otp])).toEqual([]);
+  expect(addedAs([otp], otp, registry)).toBe('ALTERNATIVE');
+  expect(idle([{ ...password, requirement: 'DISABLED' }, otp])).toEqual([]);
+  const group = { ...newStep(null, 'CONDITIONAL'), children: [otp] };
+  expect(idle([password, group])).toEqual([group.key]);
+  expect(idle([password, { ...group, children: [condition, otp] }])).toEqual([]);
+  expect(idle([password, { ...group, children: [{ ...condition, requirement: 'DISABLED' }, otp] }])).toEqual([
+    group.key,
+  ]);
 });
 
 test('by keyboard: a step is moved, the server says what is wrong, undo mends it, a group is added and saved', async () => {

@@ -73,10 +73,13 @@ export function useCheck(realm: string, alias: string, steps: Tree, all: readonl
 
 export function CheckView({
   check,
+  idle,
   registry,
   onChoose,
 }: {
   check: Check;
+  /** The steps that no sign-in asks for. */
+  idle: readonly Placed[];
   registry: Registry;
   onChoose: (key: string) => void;
 }) {
@@ -86,11 +89,21 @@ export function CheckView({
       {state === 'unchanged' && <p className="hint">The tree is as it was saved.</p>}
       {state === 'checking' && <p className="hint">The server checks the tree…</p>}
       {state === 'sound' && (
-        <Note tone="good">
+        <Note tone={idle.length > 0 ? 'warn' : 'good'}>
           <span>The server accepts this tree: users can sign in with it.</span>
           {plan?.consequences.map(({ message }) => (
             <span key={message}>{message}</span>
           ))}
+          {idle.length > 0 && (
+            <span>
+              Never asked for:{' '}
+              {idle.map(({ step, number }) => (
+                <Button key={step.key} small variant="quiet" onPress={() => onChoose(step.key)}>
+                  {number} <bdi>{labelOf(step, registry)}</bdi>
+                </Button>
+              ))}
+            </span>
+          )}
         </Note>
       )}
       {state === 'unknown' &&

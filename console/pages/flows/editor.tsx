@@ -7,6 +7,7 @@ import { Empty } from '../../ui/state.tsx';
 import { AddStep } from './add-step.tsx';
 import { type Check, CheckView } from './check.tsx';
 import type { useEdits } from './edits.ts';
+import { addedAs, neverAsked } from './never-asked.ts';
 import { StepSettings } from './step-settings.tsx';
 import { type Command, commandOf, StepTree } from './step-tree.tsx';
 import {
@@ -134,6 +135,7 @@ export function StepEditor({
   const faults = new Map<string, string[]>();
   for (const { at, message } of check.faults)
     if (at) faults.set(at.step.key, [...(faults.get(at.step.key) ?? []), message]);
+  const idle = neverAsked(steps, registry);
   const own = check.faults.filter(({ at }) => at?.step.key === chosen?.step.key && chosen !== undefined);
   // undo also works from the buttons above the tree, and where no step is left
   const pressed = (event: KeyboardEvent) => {
@@ -192,6 +194,7 @@ export function StepEditor({
               all={all}
               registry={registry}
               faults={faults}
+              idle={idle}
               chosen={chosen?.step.key}
               onChoose={choose}
               collapsed={collapsed}
@@ -210,13 +213,21 @@ export function StepEditor({
         </p>
       </div>
       <div className="stack">
-        {!isReadOnly && <CheckView check={check} registry={registry} onChoose={choose} />}
+        {!isReadOnly && (
+          <CheckView
+            check={check}
+            idle={all.filter(({ step }) => idle.has(step.key))}
+            registry={registry}
+            onChoose={choose}
+          />
+        )}
         {chosen ? (
           <StepSettings
             key={chosen.step.key}
             realm={realm}
             at={chosen}
             registry={registry}
+            idle={idle.get(chosen.step.key)}
             faults={own.filter(({ field }) => !field.startsWith('config.')).map(({ message }) => message)}
             fieldFaults={new Map(own.map(({ field, message }) => [field, message]))}
             onChange={(change) =>
@@ -245,7 +256,12 @@ export function StepEditor({
           onClose={() => setAdds(false)}
           onAdd={(step) => {
             setAdds(false);
-            put(insert(steps, chosen?.step.key, step), step.key, 'Add a step');
+            const next = insert(steps, chosen?.step.key, step);
+            put(
+              next === steps ? steps : changed(next, step.key, { requirement: addedAs(next, step, registry) }),
+              step.key,
+              'Add a step',
+            );
             choose(step.key);
             focusOn(box.current, step.key);
           }}

@@ -12,6 +12,7 @@ export function StepSettings({
   realm,
   at,
   registry,
+  idle,
   faults,
   fieldFaults,
   onChange,
@@ -20,6 +21,8 @@ export function StepSettings({
   realm: string;
   at: Placed;
   registry: Registry;
+  /** Why no sign-in asks for it. */
+  idle: string | undefined;
   /** The faults of the step, in words. */
   faults: readonly string[];
   /** The same by field: `config.roles`. */
@@ -46,6 +49,7 @@ export function StepSettings({
             ))}
           </Note>
         )}
+        {idle !== undefined && faults.length === 0 && <Note tone="warn">{idle}</Note>}
         {isGroup(step) && (
           <TextField
             label="Name of the group"

@@ -8,8 +8,9 @@ import { useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import { Badge } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { configWords } from './config-fields.ts';
+import { isCondition } from './never-asked.ts';
 import { isGroup, type Placed, type Step, type Tree } from './tree-model.ts';
-import { isCondition, labelOf, type Registry, requirementWords } from './words.ts';
+import { labelOf, type Registry, requirementWords } from './words.ts';
 
 export type Command = 'up' | 'down' | 'indent' | 'outdent' | 'add' | 'delete' | 'undo' | 'redo';
 
@@ -36,6 +37,7 @@ export function StepTree({
   all,
   registry,
   faults,
+  idle,
   chosen,
   onChoose,
   collapsed,
@@ -49,6 +51,8 @@ export function StepTree({
   registry: Registry;
   /** Messages by the key of the faulty step. */
   faults: ReadonlyMap<string, readonly string[]>;
+  /** By the key of a step that no sign-in asks for: why. */
+  idle: ReadonlyMap<string, string>;
   chosen: string | undefined;
   onChoose: (key: string) => void;
   collapsed: ReadonlySet<string>;
@@ -76,13 +80,14 @@ export function StepTree({
     event.stopPropagation();
     onCommand(command);
   };
-  const dependencies = [numbers, faults, registry, isReadOnly, chosen];
+  const dependencies = [numbers, faults, idle, registry, isReadOnly, chosen];
   const row = (step: Step) => (
     <StepRow
       step={step}
       number={numbers.get(step.key) ?? ''}
       registry={registry}
       faults={faults.get(step.key) ?? []}
+      idle={idle.get(step.key)}
       isReadOnly={isReadOnly}
     >
       <Collection items={step.children} dependencies={dependencies}>
@@ -120,6 +125,7 @@ function StepRow({
   number,
   registry,
   faults,
+  idle,
   isReadOnly,
   children,
 }: {
@@ -127,6 +133,8 @@ function StepRow({
   number: string;
   registry: Registry;
   faults: readonly string[];
+  /** Why no sign-in asks for it. */
+  idle: string | undefined;
   isReadOnly: boolean;
   children: React.ReactNode;
 }) {
@@ -134,7 +142,7 @@ function StepRow({
   const condition = isCondition(step, registry);
   const words = condition && step.requirement !== 'DISABLED' ? 'Condition' : requirementWords[step.requirement];
   const settings = configWords(step.config);
-  const said = [`${number} ${label}`, words, settings, ...faults].filter((part) => part !== '').join(', ');
+  const said = [`${number} ${label}`, words, settings, idle ?? '', ...faults].filter((part) => part !== '').join(', ');
   return (
     <TreeItem
       id={step.key}
@@ -174,6 +182,7 @@ function StepRow({
             </span>
             <span className="tree-end">
               {faults.length > 0 && <Badge tone="bad">to correct</Badge>}
+              {faults.length === 0 && idle && <Badge tone="warn">never asked</Badge>}
               <Badge {...(condition ? { tone: 'warn' as const } : step.requirement === 'REQUIRED' && { tone: 'info' })}>
                 {words}
               </Badge>

@@ -3,6 +3,7 @@ import type { Requirement } from '../../../server/contract/flows.ts';
 import type { OutputOf } from '../../api/client.ts';
 import type { listAuthenticators } from '../../generated/routes.ts';
 import type { Option } from '../../ui/fields.tsx';
+import { isCondition } from './never-asked.ts';
 import type { Step } from './tree-model.ts';
 
 export type Authenticator = OutputOf<typeof listAuthenticators>[number];
@@ -20,9 +21,6 @@ const help = {
   ALTERNATIVE: 'One of the alternatives side by side is enough. None is asked beside a required step.',
   DISABLED: 'The sign-in goes on as if it were not there.',
 } as const;
-
-export const isCondition = (step: Step, registry: Registry): boolean =>
-  step.authenticatorId !== null && registry.get(step.authenticatorId)?.category === 'CONDITION';
 
 /** The requirements that make sense for a step. */
 export function requirementsOf(step: Step, registry: Registry): Option[] {
