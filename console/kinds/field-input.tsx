@@ -16,6 +16,8 @@ export interface InputContext {
   /** Messages by the path of the faulty value: `redirectUris[0]`. */
   faults: ReadonlyMap<string, string>;
   isDisabled?: boolean;
+  /** Whether the server keeps a secret in the field; absent: it keeps none. */
+  isStored?: (field: string) => boolean;
 }
 
 interface Props {
@@ -137,7 +139,7 @@ export function FieldInput({ field, path, value, onChange, context }: Props) {
         <ReferencesField {...words} realm={context.realm} kind={type.kind} value={textsOf(value)} onChange={onChange} />
       );
     case 'secret':
-      return <SecretField {...words} value={value} onChange={onChange} nullable={nullable} />;
+      return <SecretField {...words} value={value} onChange={onChange} isStored={context.isStored?.(path) ?? false} />;
     case 'map':
       return (
         <MapField

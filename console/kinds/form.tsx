@@ -54,7 +54,12 @@ export function FormFields({
                     path={field.name}
                     value={field.name in edits ? edits[field.name] : before[field.name]}
                     onChange={(value) => onEdit(field.name, value)}
-                    context={{ realm, faults, isDisabled: isDisabled || isManaged }}
+                    context={{
+                      realm,
+                      faults,
+                      isDisabled: isDisabled || isManaged,
+                      isStored: (name) => before[`${name}Set`] === true,
+                    }}
                   />
                 )}
               </ManagedField>

@@ -103,9 +103,9 @@ export function ColourField({
 export function SecretField({
   value,
   onChange,
-  nullable,
+  isStored,
   ...words
-}: Words & { value: unknown; onChange: (value: unknown) => void; nullable: boolean }) {
+}: Words & { value: unknown; onChange: (value: unknown) => void; isStored: boolean }) {
   const isWritten = typeof value === 'string';
   if (isWritten)
     return (
@@ -113,7 +113,7 @@ export function SecretField({
         <TextField {...words} type="password" value={value} onChange={onChange} autoComplete="new-password" autoFocus />
         <div className="row">
           <Button small onPress={() => onChange(undefined)}>
-            Keep what is stored
+            {isStored ? 'Keep what is stored' : 'Leave it out'}
           </Button>
         </div>
       </div>
@@ -122,7 +122,7 @@ export function SecretField({
     <FieldSet {...words}>
       <div className="row">
         <span className="soft small">
-          {value === null && nullable ? 'None is stored after saving.' : 'Written here, never shown again.'}
+          {isStored ? 'One is stored. It is never shown, and stays until you set another.' : 'None is stored yet.'}
         </span>
         <Button small onPress={() => onChange('')} isDisabled={words.isDisabled ?? false}>
           Set a secret

@@ -9,6 +9,7 @@ import { clientPages } from './clients/pages.ts';
 import { driftPages } from './drift/pages.ts';
 import { flowPages } from './flows/pages.ts';
 import { groupPages } from './groups/pages.ts';
+import { integrationPages } from './integrations/pages.ts';
 import { lookPages } from './look/pages.ts';
 import { operationsPages } from './operations/pages.ts';
 import { organizationPages } from './organizations/pages.ts';
@@ -31,6 +32,7 @@ const ownPages: readonly ConsolePage[] = [
   ...tokenPreviewPages,
   ...clientPages,
   ...brokeringPages,
+  ...integrationPages,
   ...wizardPages,
   ...lookPages,
   ...driftPages,

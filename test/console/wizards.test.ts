@@ -214,6 +214,15 @@ test('mail: the test says in the gateway’s words what failed, and what went ou
     await page.getByRole('button', { name: 'Send the test' }).click();
     await page.getByText('The gateway did not take the message.').waitFor();
     await page.getByText('<b>no such mailbox</b>').waitFor();
+    // the gateway's page has the test too, for a time after the wizard
+    mail.refuse = () => undefined;
+    await page.getByRole('link', { name: 'Open the gateway' }).click();
+    await page.getByRole('link', { name: 'Test', exact: true }).click();
+    await page.getByLabel('E-mail address').fill('grace@example.com');
+    await page.getByRole('button', { name: 'Send the test' }).click();
+    await page.getByText('The gateway took the message.').waitFor();
+    expect(mail.mails.at(-1)?.to).toEqual(['grace@example.com']);
+    await look('the test of a stored gateway');
     await close();
   } finally {
     await mail.stop();
@@ -233,6 +242,17 @@ test('a webhook ends with a signed delivery and the receiver’s answer', async 
   const [request] = receiver.received;
   expect(request?.headers['x-svc-event']).toBe('WEBHOOK_TEST');
   expect(request?.headers['x-svc-signature']).toMatch(/^[0-9a-f]{64}$/);
+  await page.getByRole('link', { name: 'Open the webhook' }).click();
+  await page.getByRole('link', { name: 'Test', exact: true }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('received', { exact: true }).waitFor();
+  expect(receiver.received).toHaveLength(2);
+  await look('the test of a stored webhook');
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await page.getByText('One is stored. It is never shown').waitFor();
+  await page.getByRole('button', { name: 'Set a secret' }).click();
+  await page.getByRole('button', { name: 'Keep what is stored' }).click();
+  await page.getByText('Nothing is changed yet.').waitFor();
   await close();
 });
 

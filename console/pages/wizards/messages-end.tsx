@@ -1,4 +1,4 @@
-// The last step of setting up messages: a test message, and the gateway's own words about it.
+// The last step of setting up messages: a test message, and the gateway's own words about it. The gateway's page has the test too.
 import { type FormEvent, useState } from 'react';
 import { useRead, useWrite } from '../../api/queries.ts';
 import * as api from '../../generated/routes.ts';
@@ -21,6 +21,23 @@ const fields = {
 } as const;
 
 export default function MessagesEnd({ realm, entry, row }: EndProps) {
+  return (
+    <>
+      <Note tone="good">
+        <strong>The gateway is set up.</strong>
+      </Note>
+      <MessageTest realm={realm} row={row} />
+      <div className="row end">
+        <ButtonLink to={objectAddress(realm, entry, row)}>Open the gateway</ButtonLink>
+        <ButtonLink to={inRealm(realm, 'look', 'messages')} variant="primary">
+          See the messages
+        </ButtonLink>
+      </div>
+    </>
+  );
+}
+
+export function MessageTest({ realm, row }: Pick<EndProps, 'realm' | 'row'>) {
   const channel = row.channel === 'SMS' || row.channel === 'PUSH' ? row.channel : 'EMAIL';
   const driver = row.driver as 'smtp';
   const [to, setTo] = useState('');
@@ -38,57 +55,46 @@ export default function MessagesEnd({ realm, entry, row }: EndProps) {
   };
   const { label, placeholder } = fields[channel];
   return (
-    <>
-      <Note tone="good">
-        <strong>The gateway is set up.</strong>
-      </Note>
-      <Panel title="Send a test message" lead="It goes out at once, and nothing of it is stored.">
-        <form className="stack" onSubmit={send} noValidate>
-          {known.length > 0 && (
-            <Select
-              label="Registered device"
-              value={known.some(({ id }) => id === to) ? to : null}
-              onChange={(id) => setTo(id ?? '')}
-              none="Another"
-              options={known.map(({ id, deviceName, platform }) => ({
-                id,
-                label: deviceName ?? platform,
-                help: platform,
-              }))}
-            />
-          )}
-          <TextField
-            label={label}
-            placeholder={placeholder}
-            value={to}
-            onChange={setTo}
-            fault={faultsOf(test.error).get('to')}
-            mono
-            autoComplete={channel === 'EMAIL' ? 'email' : 'off'}
+    <Panel title="Send a test message" lead="It goes out at once, and nothing of it is stored.">
+      <form className="stack" onSubmit={send} noValidate>
+        {known.length > 0 && (
+          <Select
+            label="Registered device"
+            value={known.some(({ id }) => id === to) ? to : null}
+            onChange={(id) => setTo(id ?? '')}
+            none="Another"
+            options={known.map(({ id, deviceName, platform }) => ({
+              id,
+              label: deviceName ?? platform,
+              help: platform,
+            }))}
           />
-          <div className="row">
-            <Button type="submit" variant="primary" isDisabled={test.isPending || to.trim() === ''}>
-              {test.isPending ? 'Sending…' : 'Send the test'}
-            </Button>
-            <AsCommand
-              commands={() => requestCommands(api.testMessagingProvider, { realm, channel }, { to, driver })}
-              quiet
-            />
-          </div>
-          {test.error && <ProblemNote problem={test.error} quietFields />}
-          {answer && (
-            <GatewayAnswer of={answer}>
-              <span>Change the settings of the gateway, then send it again.</span>
-            </GatewayAnswer>
-          )}
-        </form>
-      </Panel>
-      <div className="row end">
-        <ButtonLink to={objectAddress(realm, entry, row)}>Open the gateway</ButtonLink>
-        <ButtonLink to={inRealm(realm, 'look', 'messages')} variant="primary">
-          See the messages
-        </ButtonLink>
-      </div>
-    </>
+        )}
+        <TextField
+          label={label}
+          placeholder={placeholder}
+          value={to}
+          onChange={setTo}
+          fault={faultsOf(test.error).get('to')}
+          mono
+          autoComplete={channel === 'EMAIL' ? 'email' : 'off'}
+        />
+        <div className="row">
+          <Button type="submit" variant="primary" isDisabled={test.isPending || to.trim() === ''}>
+            {test.isPending ? 'Sending…' : 'Send the test'}
+          </Button>
+          <AsCommand
+            commands={() => requestCommands(api.testMessagingProvider, { realm, channel }, { to, driver })}
+            quiet
+          />
+        </div>
+        {test.error && <ProblemNote problem={test.error} quietFields />}
+        {answer && (
+          <GatewayAnswer of={answer}>
+            <span>Change the settings of the gateway, then send it again.</span>
+          </GatewayAnswer>
+        )}
+      </form>
+    </Panel>
   );
 }

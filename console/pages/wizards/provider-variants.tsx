@@ -98,7 +98,7 @@ const openId = (
     {
       id: 'register',
       title: 'Register',
-      asks: [...named(id === 'oidc' ? 'corporate' : id, id === 'oidc' ? 'Corporate sign-in' : label)],
+      asks: [...named(id === 'oidc' ? 'corporate' : id, id === 'oidc' ? 'Corporate account' : label)],
       ...(first && { first }),
     },
     { id: 'settings', title: 'Settings', asks: [...asks, ...registered, ...arrival] },
@@ -223,7 +223,7 @@ export const providerVariants: readonly Variant[] = [
       {
         id: 'register',
         title: 'Register',
-        asks: named('saml', 'Corporate sign-in'),
+        asks: named('saml', 'Corporate account'),
         first: there(
           'At the provider',
           [

@@ -1,4 +1,5 @@
-// The last step of adding a webhook: the secret to copy, and a test delivery with the receiver's answer.
+// The last step of adding a webhook: the secret to copy, and a test delivery with the receiver's answer. The webhook's page has
+// the test too.
 import { useState } from 'react';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
@@ -52,7 +53,7 @@ export default function WebhookEnd({ realm, entry, id, row, secret }: EndProps) 
   );
 }
 
-function TestDelivery({ realm, id }: { realm: string; id: string }) {
+export function TestDelivery({ realm, id }: { realm: string; id: string }) {
   const may = useMay();
   const test = useWrite(api.testWebhook);
   const [sent, setSent] = useState<string>();

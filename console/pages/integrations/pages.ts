@@ -1,0 +1,8 @@
+// What the realm sends to other systems: webhooks and messages, with a test on the page of each.
+import { pagesWith } from '../../kinds/pages.tsx';
+import type { ConsolePage } from '../page.ts';
+
+export const integrationPages: readonly ConsolePage[] = [
+  ...pagesWith('webhooks', { detail: () => import('./webhook.tsx') }),
+  ...pagesWith('messagingProviders', { detail: () => import('./messaging-provider.tsx') }),
+];
