@@ -68,6 +68,9 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
   const mayWrite = entry.reach ? may.partly(realm, entry.write) : may(realm, entry.write);
   const holdOf = useHolds(realm, managedOf(row) !== undefined, !entry.ofClient);
   const thing = row ? holdableOf(entry, row) : { kind: entry.kind, key: '' };
+  const form = isFormed(entry) && !isBuiltIn && row ? { form: `${objectAddress(realm, entry, row, of)}/edit` } : {};
+  // an object of a client is held by a name that this page does not read
+  const managedThing = entry.ofClient ? undefined : { ...thing, write: entry.write, ...form };
   const lock = useLock(realm, entry.section, thing);
   const hold = row && (holdOf(thing) ?? lock.hold);
   const own = clientKinds.filter(({ read }) => entry.section === 'clients' && may(realm, read));
@@ -89,7 +92,7 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
             (row.enabled ? <Badge tone="good">enabled</Badge> : <Badge tone="warn">disabled</Badge>)}
           {isBuiltIn && <Badge>built in</Badge>}
           {row && extras?.badges?.(row)}
-          <ManagedBadge managed={managedOf(row)} realm={realm} />
+          <ManagedBadge managed={managedOf(row)} realm={realm} thing={managedThing} />
           <DeclaredOnlyBadge lock={lock} />
           {hold && <HeldBadge hold={hold} />}
         </>
@@ -146,7 +149,6 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
       {object.error && <ProblemNote problem={object.error} retry={() => void object.refetch()} />}
       {row && kind ? (
         <>
-          {/* an object of a client is held by a name that this page does not read */}
           {hold && (managedOf(row) || !lock.isDeclaredOnly) ? (
             <HeldNote hold={hold} realm={realm} isManaged={managedOf(row) !== undefined} />
           ) : (

@@ -16,7 +16,7 @@ import type { KindEntry, LoadedKind, Row } from './entry.ts';
 import { formFields, grouped } from './fields.ts';
 import { FormFields } from './form.tsx';
 import { paramsOf, readObject, useKind, useObject } from './loaded.ts';
-import { ManagedBadge, managedOf } from './managed.tsx';
+import { holdableOf, ManagedBadge, managedOf } from './managed.tsx';
 import { useManagedObject } from './managed-object.tsx';
 import { CLIENTS, listAddress, nameOf, objectAddress } from './pages.tsx';
 import { documentOf, nameIn, secretsOf } from './plan.ts';
@@ -34,7 +34,13 @@ export function EditPage({ entry, params }: PageProps & { entry: KindEntry }) {
     <Page
       title={`Edit ${name}`}
       narrow
-      badges={<ManagedBadge managed={managedOf(row)} realm={realm} />}
+      badges={
+        <ManagedBadge
+          managed={managedOf(row)}
+          realm={realm}
+          thing={row && !entry.ofClient ? { ...holdableOf(entry, row), write: entry.write } : undefined}
+        />
+      }
       crumbs={[
         { label: realm, to: realmAddress(realm) },
         { label: titleOf(entry), to: listAddress(realm, entry, of) },

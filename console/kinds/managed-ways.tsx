@@ -51,9 +51,6 @@ export function ManagedWays({
   /** What only documents change, by the realm's setting: `clients`, `the settings`. */
   declaredOnly?: string | undefined;
 }) {
-  const may = useMay();
-  const [holds, setHolds] = useState(false);
-  const mayHold = may(realm, 'holds:write') && may(realm, write);
   const managers = [...new Set(managed.values())].filter(Boolean).map(shortManager).join(', ');
   const count = fieldsOf(managed).length;
   if (isCopy)
@@ -71,44 +68,61 @@ export function ManagedWays({
       </Note>
     );
   return (
+    <Note tone={hold ? 'warn' : 'info'}>
+      {hold ? (
+        <HeldWords hold={hold} realm={realm} />
+      ) : declaredOnly !== undefined ? (
+        <>
+          <strong>Only documents change {declaredOnly} of this realm.</strong>
+          <span>
+            {managers === '' ? 'No manager declares this yet.' : `${managers} declares it.`} Take your change to where
+            it is declared, or place a hold to edit it here for a while.
+          </span>
+        </>
+      ) : (
+        <>
+          <strong>
+            Declared by <bdi>{managers}</bdi>
+            {count > 0 && `: ${count === 1 ? 'one field' : `${count} fields`}`}.
+          </strong>
+          <span>
+            {count === 0
+              ? 'The declaration names the object alone, and none of its fields: they are edited as ever. If the object is deleted here, it returns.'
+              : `${count === 1 ? 'It is' : 'They are'} read-only here, because the declared value returns. The other fields are edited as ever.`}
+          </span>
+        </>
+      )}
+      <span className="row">
+        <AsCommand commands={commands} start="manifest" label="Copy as manifest" small />
+        <Button small icon="edit" onPress={() => onMode(true)}>
+          Modify and copy
+        </Button>
+        {!hold && <HoldButton realm={realm} things={things} write={write} />}
+      </span>
+    </Note>
+  );
+}
+
+/** Opens the dialog that places a hold, for an administrator who may. */
+export function HoldButton({
+  realm,
+  things,
+  write,
+}: {
+  realm: string;
+  things: readonly Holdable[];
+  /** The permission to change them. */
+  write: Permission | null;
+}) {
+  const may = useMay();
+  const [isOpen, setOpen] = useState(false);
+  if (!may(realm, 'holds:write') || !may(realm, write)) return null;
+  return (
     <>
-      <Note tone={hold ? 'warn' : 'info'}>
-        {hold ? (
-          <HeldWords hold={hold} realm={realm} />
-        ) : declaredOnly !== undefined ? (
-          <>
-            <strong>Only documents change {declaredOnly} of this realm.</strong>
-            <span>
-              {managers === '' ? 'No manager declares this yet.' : `${managers} declares it.`} Take your change to where
-              it is declared, or place a hold to edit it here for a while.
-            </span>
-          </>
-        ) : (
-          <>
-            <strong>
-              Declared by <bdi>{managers}</bdi>
-              {count > 0 && `: ${count === 1 ? 'one field' : `${count} fields`}`}.
-            </strong>
-            <span>
-              {count === 0
-                ? 'The declaration names the object alone, and none of its fields: they are edited as ever. If the object is deleted here, it returns.'
-                : `${count === 1 ? 'It is' : 'They are'} read-only here, because the declared value returns. The other fields are edited as ever.`}
-            </span>
-          </>
-        )}
-        <span className="row">
-          <AsCommand commands={commands} start="manifest" label="Copy as manifest" small />
-          <Button small icon="edit" onPress={() => onMode(true)}>
-            Modify and copy
-          </Button>
-          {mayHold && !hold && (
-            <Button small icon="pin" onPress={() => setHolds(true)}>
-              Hold…
-            </Button>
-          )}
-        </span>
-      </Note>
-      {holds && <HoldDialog realm={realm} things={things} onClose={() => setHolds(false)} />}
+      <Button small icon="pin" onPress={() => setOpen(true)}>
+        Hold…
+      </Button>
+      {isOpen && <HoldDialog realm={realm} things={things} onClose={() => setOpen(false)} />}
     </>
   );
 }
@@ -124,7 +138,8 @@ export function HeldNote({ hold, realm, isManaged }: { hold: Hold; realm: string
 
 function HeldWords({ hold, realm, isManaged = true }: { hold: Hold; realm: string; isManaged?: boolean }) {
   const may = useMay();
-  const end = useWrite(endHold);
+  // this note is gone when the page has been read anew
+  const end = useWrite(endHold, { onDone: () => say('Ended the hold. The declared state returns.') });
   return (
     <>
       <strong>
@@ -141,16 +156,7 @@ function HeldWords({ hold, realm, isManaged = true }: { hold: Hold; realm: strin
       {end.error && <ProblemNote problem={end.error} />}
       {may(realm, 'holds:write') && hold.what.every(({ kind }) => may(realm, writeOf(kind))) && (
         <span>
-          <Button
-            small
-            isDisabled={end.isPending}
-            onPress={() =>
-              end.mutate(
-                { params: { realm, id: hold.id } },
-                { onSuccess: () => say('Ended the hold. The declared state returns.') },
-              )
-            }
-          >
+          <Button small isDisabled={end.isPending} onPress={() => end.mutate({ params: { realm, id: hold.id } })}>
             End the hold
           </Button>
         </span>

@@ -2,6 +2,7 @@
 // name managers where a request asks for them: `?with=managedBy`.
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { ManagedBy } from '../../server/contract/managed-by.ts';
+import type { Permission } from '../../server/contract/permissions.ts';
 import type { OutputOf } from '../api/client.ts';
 import { useRead } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
@@ -38,6 +39,14 @@ export const fieldsOf = (managed: Managed): string[] => [...managed.keys()].filt
 export interface Holdable {
   kind: string;
   key: string;
+}
+
+/** What the dialog of the managers offers besides their words. */
+export interface ManagedThing extends Holdable {
+  /** The permission to change it, which a hold needs too. */
+  write: Permission | null;
+  /** The address of its form, if it has one. */
+  form?: string;
 }
 
 export type Hold = OutputOf<typeof listHolds>[number];
@@ -86,8 +95,19 @@ export function holdableOf(entry: KindEntry, row: Row, owner?: string): Holdable
   return { kind: entry.kind, key: client === undefined ? own : `${client}/${own}` };
 }
 
-/** Names the manager; a press tells all about it. */
-export function ManagedBadge({ managed, realm }: { managed: Managed | undefined; realm: string }) {
+/**
+ * Names the manager; a press tells all about it.
+ * @param thing what a hold would name; without it the dialog offers none
+ */
+export function ManagedBadge({
+  managed,
+  realm,
+  thing,
+}: {
+  managed: Managed | undefined;
+  realm: string;
+  thing?: ManagedThing | undefined;
+}) {
   const [isOpen, setOpen] = useState(false);
   const manager = managed?.get('');
   if (!managed || manager === undefined) return null;
@@ -102,7 +122,7 @@ export function ManagedBadge({ managed, realm }: { managed: Managed | undefined;
       </Button>
       {isOpen && (
         <Suspense>
-          <ManagerDialog managed={managed} realm={realm} onClose={() => setOpen(false)} />
+          <ManagerDialog managed={managed} realm={realm} thing={thing} onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </>

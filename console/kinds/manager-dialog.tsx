@@ -1,12 +1,16 @@
-// All that the console knows of an object's managers: where each is declared, which fields it declares, how to change them there.
-
+// All that the console knows of an object's managers: where each is declared, which fields it declares, how to change them there,
+// and the ways to change them nevertheless.
+import { useState } from 'react';
+import { useMay } from '../api/session.ts';
 import { inRealm } from '../shell/addresses.ts';
 import { Chips } from '../ui/badge.tsx';
-import { ButtonLink } from '../ui/button.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
 import { Code } from '../ui/code.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Facts, Panel } from '../ui/page.tsx';
-import { fieldsOf, type Managed } from './managed.tsx';
+import { HoldDialog } from './hold-dialog.tsx';
+import { fieldsOf, type Managed, type ManagedThing, useHolds } from './managed.tsx';
+import { COPY_MODE } from './managed-ways.tsx';
 import { clusterResource, kubectlEdit, kubectlGet } from './managers.ts';
 
 export function ManagerFacts({ manager, fields }: { manager: string; fields: readonly string[] }) {
@@ -39,12 +43,20 @@ export function ManagerFacts({ manager, fields }: { manager: string; fields: rea
 export default function ManagerDialog({
   managed,
   realm,
+  thing,
   onClose,
 }: {
   managed: Managed;
   realm: string;
+  thing: ManagedThing | undefined;
   onClose: () => void;
 }) {
+  const may = useMay();
+  const [holds, setHolds] = useState(false);
+  const holdOf = useHolds(realm, thing !== undefined);
+  const mayHold = thing !== undefined && may(realm, 'holds:write') && may(realm, thing.write) && !holdOf(thing);
+  if (thing && holds)
+    return <HoldDialog realm={realm} things={[{ kind: thing.kind, key: thing.key }]} onClose={onClose} />;
   const managers = [...new Set(managed.values())];
   return (
     <Dialog
@@ -52,11 +64,25 @@ export default function ManagerDialog({
       isOpen
       onClose={onClose}
       size="wide"
-      footer={<ButtonLink to={inRealm(realm, 'declared')}>All that is declared</ButtonLink>}
+      footer={
+        <>
+          <ButtonLink to={inRealm(realm, 'declared')}>All that is declared</ButtonLink>
+          {thing?.form !== undefined && may(realm, thing.write) && (
+            <ButtonLink to={`${thing.form}?${COPY_MODE.name}=${COPY_MODE.value}`} icon="edit">
+              Modify and copy
+            </ButtonLink>
+          )}
+          {mayHold && (
+            <Button icon="pin" onPress={() => setHolds(true)}>
+              Hold…
+            </Button>
+          )}
+        </>
+      }
     >
       <p className="soft">
-        What a manager declares returns with its next run. Change it where it is declared, or place a hold to change it
-        here for a while.
+        What a manager declares returns with its next run. Change it where it is declared
+        {mayHold && ', or place a hold to change it here for a while'}.
       </p>
       {managers.map((manager) => {
         const fields = fieldsOf(managed).filter((field) => managed.get(field) === manager);

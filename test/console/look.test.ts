@@ -126,6 +126,15 @@ test('a message: the preview shows what is typed, and markup in it neither runs 
     .first()
     .waitFor();
   await look('a message');
+  await page
+    .locator('.mail')
+    .getByText(/\bAcme\b/)
+    .first()
+    .waitFor();
+  const languages = page.getByRole('navigation', { name: 'Languages' });
+  expect(await languages.getByRole('link', { name: 'Other languages' }).getAttribute('href')).toMatch(
+    /settings\?group=general$/,
+  );
   const editor = page.getByRole('textbox', { name: 'Text', exact: true });
   await editor.click();
   await page.keyboard.press('Control+a');

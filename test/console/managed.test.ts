@@ -174,6 +174,57 @@ test('a hold opens the fields for a while; when it is ended, documents have thei
   await close();
 });
 
+test('the dialog of the managers offers the ways on; a hold that is ended on the page is told of', async () => {
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/clients/${shop}`);
+  await heading('shop');
+  const badge = page.getByRole('button', { name: 'Declared by Realm identity/acme' });
+  await badge.click();
+  const managers = page.getByRole('dialog', { name: 'Its manager' });
+  expect(await managers.getByRole('link', { name: 'Modify and copy' }).getAttribute('href')).toMatch(
+    /edit\?mode=copy$/,
+  );
+  await managers.getByRole('button', { name: 'Hold…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Place a hold' });
+  await dialog.getByLabel('Reason').fill('INC-1235: the name is wrong');
+  await look('a hold from the dialog of the managers');
+  await dialog.getByRole('button', { name: 'Place the hold' }).click();
+  await page.getByText('INC-1235: the name is wrong').waitFor();
+  expect((await server.admin.call(listHolds, { params })).body).toMatchObject([
+    { what: [{ kind: 'client', key: 'shop' }] },
+  ]);
+  await badge.click();
+  await managers.waitFor();
+  expect(await managers.getByRole('button', { name: 'Hold…' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'End the hold' }).click();
+  await page.getByText('Ended the hold. The declared state returns.').waitFor();
+  expect((await server.admin.call(listHolds, { params })).body).toEqual([]);
+  await close();
+});
+
+test('a flow that is declared can be held on its page, and the page says who holds it', async () => {
+  const flow = {
+    alias: 'keys',
+    executions: [{ authenticatorId: 'username-password', requirement: 'REQUIRED' as const }],
+  };
+  await server.admin.call(importRealm, { params, query: { manager }, body: { ...declared, flows: [flow] } });
+  const { page, open, heading, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/flows/keys`);
+  await heading('keys');
+  await page.getByRole('button', { name: 'Show the declaration' }).waitFor();
+  await page.getByRole('button', { name: 'Hold…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Place a hold' });
+  await dialog.getByLabel('Reason').fill('INC-1236: nobody signs in');
+  await dialog.getByRole('button', { name: 'Place the hold' }).click();
+  await page.getByText('INC-1236: nobody signs in').waitFor();
+  await page.getByRole('button', { name: 'Review and save' }).waitFor();
+  await look('a flow that is held');
+  await page.getByRole('button', { name: 'End the hold' }).click();
+  await page.getByRole('button', { name: 'Show the declaration' }).waitFor();
+  await close();
+});
+
 test('a hold that another administrator ends leaves what is typed, and the edit can be taken to the declaration', async () => {
   const what = [{ kind: 'client', key: 'shop' }];
   const body = { what, reason: 'INC-1', until: Date.now() + 600_000 };

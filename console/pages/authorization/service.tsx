@@ -7,7 +7,8 @@ import { getAuthorizationService } from '../../generated/routes.ts';
 import { kindInSection } from '../../kinds/all.ts';
 import { curlOf, documentCommand, realmManifest } from '../../kinds/commands.ts';
 import { useLock } from '../../kinds/declared-only.tsx';
-import { ManagedBadge, managedOf } from '../../kinds/managed.tsx';
+import { ManagedBadge, managedOf, useHolds } from '../../kinds/managed.tsx';
+import { HeldBadge, HeldNote } from '../../kinds/managed-ways.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -48,7 +49,8 @@ export default function ServicePage({ params: { realm, key = '' } }: PageProps) 
     const { clientId, settings, resources, scopes, policies, permissions } = service;
     return { authorizationServices: [{ clientId, settings, resources, scopes, policies, permissions }] };
   };
-  const managed = { managed: managedOf(service), realm };
+  const managed = { managed: managedOf(service), realm, thing: entry && { ...thing, write: entry.write } };
+  const hold = useHolds(realm, managed.managed !== undefined, true)(thing);
   const isEmpty = service && lists.every(({ list }) => service[list].length === 0);
   return (
     <Page
@@ -73,6 +75,7 @@ export default function ServicePage({ params: { realm, key = '' } }: PageProps) 
               {service.settings.enforcement}
             </Badge>
             <ManagedBadge {...managed} />
+            {hold && <HeldBadge hold={hold} />}
           </>
         )
       }
@@ -111,6 +114,9 @@ export default function ServicePage({ params: { realm, key = '' } }: PageProps) 
         !read.error && <Loading lines={8} />
       ) : (
         <>
+          {hold && !lock.isDeclaredOnly && (
+            <HeldNote hold={hold} realm={realm} isManaged={managed.managed !== undefined} />
+          )}
           {isEmpty && (
             <Note>
               Nothing is declared yet. Begin with resources and scopes, then add policies and the permissions that join

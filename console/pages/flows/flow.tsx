@@ -10,7 +10,7 @@ import { DeclaredOnlyNote, useLock } from '../../kinds/declared-only.tsx';
 import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.tsx';
 import type { Row } from '../../kinds/entry.ts';
 import { ManagedBadge, managedOf, useHolds, watchSeconds } from '../../kinds/managed.tsx';
-import { HeldBadge } from '../../kinds/managed-ways.tsx';
+import { HeldBadge, HeldNote, HoldButton } from '../../kinds/managed-ways.tsx';
 import { WITH_MANAGERS } from '../../kinds/managers.ts';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
@@ -131,9 +131,13 @@ function Loaded({
 
   const entry = kindInSection('flows');
   const isBuiltIn = read.body?.builtIn === true;
-  const managed = { managed: managedOf(read.body), realm };
+  const managed = {
+    managed: managedOf(read.body),
+    realm,
+    thing: { kind: 'flow', key: alias, write: 'flows:write' as const },
+  };
   const lock = useLock(realm, 'flows', { kind: 'flow', key: alias });
-  const hold = useHolds(realm, managed.managed !== undefined)({ kind: 'flow', key: alias });
+  const hold = useHolds(realm, managed.managed !== undefined, true)({ kind: 'flow', key: alias });
   // a manager declares the steps: edits are taken away as a declaration, and not saved
   const isDeclared = !isReadOnly && (lock.isLocked || (!hold && (managed.managed?.has('executions') ?? false)));
   const commands = async (): Promise<Commands> => {
@@ -202,10 +206,16 @@ function Loaded({
         write="flows:write"
         things={[{ kind: 'flow', key: alias }, { kind: 'flow' }]}
       />
+      {hold && !lock.isDeclaredOnly && <HeldNote hold={hold} realm={realm} isManaged={managed.managed !== undefined} />}
       {isDeclared && (
         <Note>
           {!lock.isDeclaredOnly && <span>A manager declares the steps of this flow, and would set them back.</span>}
           <span>Edit the steps here, then copy the declaration to where it is kept. Nothing is saved here.</span>
+          {!lock.isDeclaredOnly && (
+            <span>
+              <HoldButton realm={realm} things={[{ kind: 'flow', key: alias }]} write="flows:write" />
+            </span>
+          )}
         </Note>
       )}
       <Tabs

@@ -17,9 +17,8 @@ export const purposes: Readonly<Record<TemplateKey, string>> = {
   'push-transaction': 'Confirming a transaction on the phone',
 };
 
-/** A sample for each placeholder, as a person would get it. @param base the realm's own address */
-export const sampleFor = (realm: string, base: string): Readonly<Record<string, string>> => ({
-  realm,
+/** A sample for each placeholder, as a person would get it; the server adds the realm's name. @param base the realm's own address */
+export const sampleFor = (base: string): Readonly<Record<string, string>> => ({
   user: 'Ada Lovelace',
   'user.username': 'ada',
   'user.firstName': 'Ada',

@@ -38,7 +38,7 @@ export function TemplatePreview({ realm, templateKey, locale, subject, body, htm
       const typed: Pick<Props, 'subject' | 'body' | 'html'> = JSON.parse(asked);
       const answer = await call(api.previewMessageTemplate, {
         params: { realm },
-        body: { templateKey, locale, sample: sampleFor(realm, base), ...typed },
+        body: { templateKey, locale, sample: sampleFor(base), ...typed },
         signal,
       });
       return answer.body;

@@ -9,7 +9,7 @@ import { kindInSection } from '../../kinds/all.ts';
 import { curlOf, realmManifest } from '../../kinds/commands.ts';
 import type { KindEntry, Row } from '../../kinds/entry.ts';
 import { useKind, useObject } from '../../kinds/loaded.ts';
-import { ManagedBadge, managedOf } from '../../kinds/managed.tsx';
+import { holdableOf, ManagedBadge, managedOf } from '../../kinds/managed.tsx';
 import { idOf } from '../../kinds/pages.tsx';
 import { word } from '../../kinds/shell-words.ts';
 import { realmAddress } from '../../shell/addresses.ts';
@@ -22,6 +22,7 @@ import type { PageProps } from '../page.ts';
 import { lookAddress } from './frame.tsx';
 import { languageName, localesOf } from './languages.ts';
 import { channelWords, purposes } from './message-words.ts';
+import { MoreLanguages } from './more-languages.tsx';
 import { TemplateForm } from './template-form.tsx';
 
 const isKey = (text: string): text is TemplateKey => Object.hasOwn(messages, text);
@@ -87,7 +88,13 @@ function Message({ realm, entry, templateKey }: { realm: string; entry: KindEntr
       badges={
         <>
           <Badge>{channelWords[channel]}</Badge>
-          {listed && <ManagedBadge managed={managedOf(stored.data?.body)} realm={realm} />}
+          {listed && (
+            <ManagedBadge
+              managed={managedOf(stored.data?.body)}
+              realm={realm}
+              thing={{ ...holdableOf(entry, listed), write: entry.write }}
+            />
+          )}
         </>
       }
       crumbs={[
@@ -121,6 +128,7 @@ function Message({ realm, entry, templateKey }: { realm: string; entry: KindEntr
             {own.some((one) => one.locale === tag) ? '' : ' (built in)'}
           </Link>
         ))}
+        <MoreLanguages realm={realm} />
       </nav>
       {isReady && kind ? (
         <TemplateForm

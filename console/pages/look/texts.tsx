@@ -12,7 +12,7 @@ import { EditingDialogs, EditingFaults, useEditing } from '../../kinds/editing.t
 import type { KindEntry, LoadedKind, Row } from '../../kinds/entry.ts';
 import { FormActions, same } from '../../kinds/form.tsx';
 import { paramsOf, readObject, useKind, useObject } from '../../kinds/loaded.ts';
-import { ManagedBadge, ManagedField, managedOf } from '../../kinds/managed.tsx';
+import { holdableOf, ManagedBadge, ManagedField, managedOf } from '../../kinds/managed.tsx';
 import { isDeclared, useManagedObject } from '../../kinds/managed-object.tsx';
 import { listAddress } from '../../kinds/pages.tsx';
 import { AsCommand } from '../../ui/as-command.tsx';
@@ -23,6 +23,7 @@ import { say } from '../../ui/toast.tsx';
 import type { PageProps } from '../page.ts';
 import { LookPage } from './frame.tsx';
 import { languageName, localesOf } from './languages.ts';
+import { MoreLanguages } from './more-languages.tsx';
 import { PagePreview } from './page-preview.tsx';
 import { TextCatalogue } from './text-catalogue.tsx';
 import { type Line, lineOf, linesOf, TextLines, textsOf } from './text-lines.tsx';
@@ -71,6 +72,7 @@ function Languages({ realm, entry }: { realm: string; entry: KindEntry }) {
             {languageName(tag)}
           </Link>
         ))}
+        <MoreLanguages realm={realm} />
       </nav>
       {texts.error && !isNew && <ProblemNote problem={texts.error} retry={() => void texts.refetch()} />}
       {kind && (texts.data || isNew) ? (
@@ -157,7 +159,11 @@ function TextsForm({ realm, entry, kind, locale, read }: FormProps) {
         lead="All other texts stay built in, as they are listed below; scope.NAME explains a client scope as people are asked for consent."
         actions={
           <>
-            <ManagedBadge managed={managedOf(before)} realm={realm} />
+            <ManagedBadge
+              managed={managedOf(before)}
+              realm={realm}
+              thing={{ ...holdableOf(entry, before), write: entry.write }}
+            />
             {account !== undefined && (
               <a href={account} target="_blank" rel="noreferrer" className="button small">
                 Open the real pages<span className="visually-hidden"> (a new window)</span>
