@@ -71,12 +71,12 @@ async function compareSession(): Promise<void> {
  * Leaves the console for the administrator's own account, which the server opens without another sign-in: a form, because what
  * follows is a page.
  */
-export async function openOwnAccount(): Promise<void> {
+export async function openOwnAccount(view?: 'security'): Promise<void> {
   if (csrfToken() === undefined) await compareSession();
   const form = Object.assign(document.createElement('form'), { method: 'post', action: '/admin/account/form' });
-  form.append(
-    Object.assign(document.createElement('input'), { type: 'hidden', name: 'csrf', value: csrfToken() ?? '' }),
-  );
+  const fields = { csrf: csrfToken() ?? '', ...(view && { view }) };
+  for (const [name, value] of Object.entries(fields))
+    form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }));
   document.body.append(form);
   form.submit();
 }

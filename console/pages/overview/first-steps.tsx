@@ -2,6 +2,7 @@
 // this browser.
 import { useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
+import { openOwnAccount } from '../../api/client.ts';
 import { useRead } from '../../api/queries.ts';
 import { useRealms } from '../../api/realms.ts';
 import { MASTER, useSession } from '../../api/session.ts';
@@ -17,6 +18,7 @@ import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/state.tsx';
 
 const TICKED = 'realmkeeper.first-steps';
+const MINUTE_MS = 60_000;
 const listeners = new Set<() => void>();
 const ticked = (): string => localStorage.getItem(TICKED) ?? '';
 const toggle = (step: string) => {
@@ -38,7 +40,7 @@ interface Step {
   ready: boolean | undefined;
   /** The requests whose answers tell it. */
   asks?: Commands;
-  link?: { words: string; to?: string; href?: string };
+  link?: { words: string; to?: string; onPress?: () => void };
 }
 
 /** Those of every new installation. */
@@ -48,6 +50,7 @@ function useSteps(): { steps: Step[]; failed: { error: unknown; refetch: () => u
   const { type, id, realm: home } = useSession();
   const isUser = type === 'user';
   const credentials = useRead(api.listCredentials, { params: { realm: home, userId: id } }, { enabled: isUser });
+  const self = useRead(api.getUser, { params: { realm: home, userId: id } }, { enabled: isUser });
   const master = useRead(api.getRealm, { params: { realm: MASTER } });
   const mail = useRead(api.listMessagingProviders, { params: { realm: MASTER } });
   const realms = useRealms();
@@ -62,19 +65,22 @@ function useSteps(): { steps: Step[]; failed: { error: unknown; refetch: () => u
     { params: { realm: first ?? MASTER }, query: { limit: 1 } },
     { enabled: first !== undefined },
   );
+  const password = credentials.data?.body?.find(({ type: of }) => of === 'password');
+  // the first start makes the account and its password at once
+  const isOwnPassword = (password?.createdAt ?? 0) - (self.data?.body?.createdAt ?? Infinity) > MINUTE_MS;
   const hasSecond = (credentials.data?.body ?? []).some(({ type: of }) => ['otp', 'webauthn'].includes(of));
   const { protocol, hostname, origin } = location;
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   const address = master.data?.body?.issuer.startsWith(origin) === true && (protocol === 'https:' || isLocal);
-  const account = { words: 'Account page', href: `/realms/${home}/account` };
-  const failed = [credentials, master, mail, realms, clients, users].find(({ error }) => error !== null);
+  const account = { words: 'Account page', onPress: () => void openOwnAccount('security') };
+  const failed = [credentials, self, master, mail, realms, clients, users].find(({ error }) => error !== null);
   const inFirst = (...parts: string[]) => (first === undefined ? '/realms/new' : inRealm(first, ...parts));
   const steps: Step[] = [
     {
       id: 'password',
       title: 'Set a password of your own',
-      help: 'The first start printed one, which is in a terminal or a log.',
-      ready: undefined,
+      help: 'The first start printed one, which is in a terminal or a log. A new one ends your other sessions: sign in here again afterwards.',
+      ready: isOwnPassword || undefined,
       link: account,
     },
     {
@@ -188,10 +194,10 @@ export default function FirstSteps() {
                       {step.link.words}
                     </Link>
                   )}
-                  {!ready && step.link?.href !== undefined && (
-                    <a href={step.link.href} className="button small">
+                  {!ready && step.link?.onPress && (
+                    <Button small onPress={step.link.onPress} aria-label={`${step.link.words}: ${step.title}`}>
                       {step.link.words}
-                    </a>
+                    </Button>
                   )}
                 </div>
               </li>

@@ -67,6 +67,18 @@ const events = async (type: string) =>
 const account = () => `/realms/${realm}/account`;
 const signIn = () => `/realms/${realm}/login`;
 
+test('the button leads to the part of the account that it names, and to the first one for any other text', async () => {
+  for (const [view, query] of [
+    ['security', '?view=security'],
+    ['https://evil.example', ''],
+  ] as const) {
+    const who = await signedIn();
+    const { fields } = await who.open(PLAIN);
+    const page = await who.post('/admin/account/form', { ...fields, view });
+    expect([page.status, new URL(page.url).pathname + new URL(page.url).search]).toEqual([200, `${account()}${query}`]);
+  }
+});
+
 test('an administrator comes to their own account signed in, as of the admin sign-in, until they sign out there', async () => {
   const who = await signedIn();
   expect(await sessions()).toEqual([]);

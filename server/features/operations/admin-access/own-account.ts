@@ -30,6 +30,7 @@ import { adminAccountPath } from '../../../http/own-addresses.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { realmCookie } from '../../../http/realm-cookie.ts';
 import { text } from '../../../http/texts.ts';
+import { type AccountViewName, accountPath, accountViews } from '../../authentication/account/views.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { LiveSession, PlannedSession, Sessions } from '../../people/sessions/service.ts';
@@ -67,6 +68,7 @@ export async function beginOwnAccount(
   reply: FastifyReply,
   { realmSql, baseUrl, now }: Pick<OwnAccountDeps, 'realmSql' | 'baseUrl' | 'now'>,
   { realm, session }: Principal,
+  view: AccountViewName,
 ): Promise<string | undefined> {
   if (!session || !('adminSession' in session)) return undefined;
   const secret = newSecret();
@@ -74,7 +76,7 @@ export async function beginOwnAccount(
   if (!(await store.putAccountTicket(realmSql(realm), realm, session.adminSession, ticket))) return undefined;
   const cookie = ticketCookie(baseUrl);
   void reply.setCookie(cookie.nameIn(realm), secret, { ...cookie.options(realm), maxAge: TICKET_SECONDS });
-  return adminAccountPath(realm);
+  return `${adminAccountPath(realm)}${view === 'profile' ? '' : `?view=${view}`}`;
 }
 
 /** The session as if it had begun with the admin session; it ends with it at the latest. */
@@ -156,12 +158,15 @@ async function open(deps: OwnAccountDeps, request: FastifyRequest, realm: string
 }
 
 const Params = z.object({ realm: z.string() });
+/** The part of the account to begin with. Any other text leads to the first one. */
+export const ViewAsked = z.object({ view: z.enum(accountViews).catch('profile').default('profile') });
 
 /** Mounted below the realm. */
 export function ownAccountPage(app: FastifyInstance, deps: OwnAccountDeps): void {
   const cookie = ticketCookie(deps.baseUrl);
   app.get(adminAccountPath(':realm'), { schema: { hide: true } }, async (request, reply) => {
     const { realm } = Params.parse(request.params);
+    const { view } = ViewAsked.parse(request.query);
     const brand = await deps.settings.of(realm);
     if (!brand) throw new Problem('not-found', text('admin.noRealm'));
     const secret = request.cookies[cookie.nameIn(realm)];
@@ -169,7 +174,7 @@ export function ownAccountPage(app: FastifyInstance, deps: OwnAccountDeps): void
     void reply.clearCookie(cookie.nameIn(realm), cookie.options(realm));
     const opened = await open(deps, request, realm, secret);
     if (opened.do === 'sign-in') return reply.redirect(`/realms/${realm}/login?for=account`, 303);
-    const account = `/realms/${realm}/account`;
+    const account = accountPath(realm, view);
     if (opened.do === 'opened') deps.sessions.setCookie(reply, opened.planned.session, opened.planned.token);
     if (opened.do !== 'other') return reply.redirect(account, 303);
     const body = html`<div class="error" role="alert"><p>${text('admin.otherSession', { name: opened.username, realm: brand.displayName })}</p></div>

@@ -15,7 +15,7 @@ import { problemOf } from '../../../http/problems.ts';
 import { speaksTo } from '../../../http/spoken.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import { forgetSession } from './cookies.ts';
-import { beginOwnAccount } from './own-account.ts';
+import { beginOwnAccount, ViewAsked } from './own-account.ts';
 import type { Caller } from './service.ts';
 import type { AdminSignIn } from './sign-in.ts';
 import { ADMIN_SESSION_COOKIE, csrfHolds, setCsrf } from './surface.ts';
@@ -136,12 +136,12 @@ export function adminLoginPages(
   });
 
   app.post('/admin/account/form', { schema: { hide: true } }, async (request, reply) => {
-    submitted(request);
+    const { view } = ViewAsked.parse(submitted(request));
     const cookie = cookieOf(request);
     const caller = cookie === undefined ? undefined : await authenticate({ cookie });
     // The page asks to sign in, or for the factor that is missing.
     if (!caller || caller.moreToProve) return reply.redirect('/admin/login', 303);
-    return reply.redirect((await beginOwnAccount(reply, deps, caller.principal)) ?? '/admin/login', 303);
+    return reply.redirect((await beginOwnAccount(reply, deps, caller.principal, view)) ?? '/admin/login', 303);
   });
 
   app.post('/admin/logout/form', { schema: { hide: true } }, async (request, reply) => {
