@@ -76,7 +76,14 @@ test('events are filtered by the address, and one event tells all about itself',
   expect(page.url()).toContain('event=');
   await page.reload();
   await details.waitFor();
+  await page.goBack();
+  await details.waitFor({ state: 'detached' });
+  expect(page.url()).toMatch(/subject=editor$/);
+  await page.goForward();
+  await details.waitFor();
   await page.keyboard.press('Escape');
+  await details.waitFor({ state: 'detached' });
+  expect(page.url()).toMatch(/subject=editor$/);
   await page.getByLabel('Done to', { exact: true }).fill('nothing like it');
   await page.getByText('No event matches').waitFor();
   await page.getByRole('link', { name: 'Clear the filters' }).click();

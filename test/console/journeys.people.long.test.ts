@@ -76,7 +76,7 @@ const journeys: Journey[] = [
       await hand.press(page.getByRole('link', { name: 'Sign-in report' }));
       await page.getByText('The password was wrong').first().waitFor();
       await hand.stop('why a user can’t sign in');
-      await hand.press(page.getByRole('button', { name: 'Unlock' }));
+      await hand.press(page.getByRole('button', { name: 'Unlock' }).first());
       await hand.press(page.getByRole('alertdialog').getByRole('button', { name: 'Unlock' }));
       await page.getByText('can sign in now.').waitFor();
       await hand.stop('a user who can sign in');

@@ -25,31 +25,28 @@ export function AgentMoves({
   agent: Pick<Agent, 'id' | 'name' | 'status'>;
   small?: boolean;
 }) {
-  const activate = useWrite(activateAgent);
-  const review = useWrite(reviewAgent);
-  const suspend = useWrite(suspendAgent);
+  // the agent may leave the list by it
+  const done = (words: string) => ({ onDone: () => say(`${name} ${words}.`) });
+  const activate = useWrite(activateAgent, done('is active'));
+  const review = useWrite(reviewAgent, done('is reviewed'));
+  const suspend = useWrite(suspendAgent, done('is suspended'));
   const [asks, setAsks] = useState(false);
   const params = { realm, id };
   const refused = [activate, review, suspend].find(({ error }) => error !== null);
   const moves = [
-    {
-      words: 'Activate',
-      done: 'is active',
-      by: activate,
-      is: status === 'draft' || status === 'suspended',
-    },
-    { words: 'Confirm the need', done: 'is reviewed', by: review, is: status === 'active' },
-    { words: 'Suspend', done: 'is suspended', by: suspend, is: status === 'active' },
+    { words: 'Activate', by: activate, is: status === 'draft' || status === 'suspended' },
+    { words: 'Confirm the need', by: review, is: status === 'active' },
+    { words: 'Suspend', by: suspend, is: status === 'active' },
   ].filter(({ is }) => is);
   return (
     <>
-      {moves.map(({ words, done, by }) => (
+      {moves.map(({ words, by }) => (
         <Button
           key={words}
           small={small}
           aria-label={small ? `${words}: ${name}` : words}
           isDisabled={by.isPending}
-          onPress={() => by.mutate({ params }, { onSuccess: () => say(`${name} ${done}.`) })}
+          onPress={() => by.mutate({ params })}
         >
           {words}
         </Button>

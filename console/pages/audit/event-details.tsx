@@ -7,6 +7,7 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { Code, CopyButton } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useFilters } from '../../ui/filters.ts';
+import { useOpened } from '../../ui/opened.ts';
 import { Facts } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -24,7 +25,8 @@ export const eventAddress = (realm: string, { id, occurredAt }: AuditEvent): str
 
 /** The event that the address names, as a dialog: one of the rows that are shown, or one of another page. */
 export function EventOfAddress({ realm, rows }: { realm: string; rows: readonly AuditEvent[] | undefined }) {
-  const { get, set } = useFilters();
+  const { get } = useFilters();
+  const { close: onClose } = useOpened('event');
   const id = get('event');
   const listed = rows?.find((row) => row.id === id);
   const other = useRead(
@@ -34,7 +36,6 @@ export function EventOfAddress({ realm, rows }: { realm: string; rows: readonly 
   );
   if (id === '') return null;
   const event = listed ?? other.data?.body;
-  const onClose = () => set({ event: undefined });
   if (event) return <EventDetails event={event} realm={realm} onClose={onClose} />;
   return (
     other.error && (

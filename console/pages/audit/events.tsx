@@ -9,6 +9,7 @@ import { Button, ButtonLink, IconButton } from '../../ui/button.tsx';
 import { Toggle } from '../../ui/choices.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { ActionMenu } from '../../ui/menu.tsx';
+import { useOpened } from '../../ui/opened.ts';
 import { Page } from '../../ui/page.tsx';
 import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty } from '../../ui/state.tsx';
@@ -24,6 +25,7 @@ import { Verification } from './verification.tsx';
 export default function Events({ params: { realm } }: PageProps) {
   const filters = useFilters();
   const { get, set, address } = filters;
+  const { open } = useOpened('event');
   const follow = get('follow') !== '';
   const cursor = get('cursor') || undefined;
   const period = get('period');
@@ -94,7 +96,7 @@ export default function Events({ params: { realm } }: PageProps) {
           read={follow ? { data: rows && { body: rows }, error: followed.problem } : list}
           columns={eventColumns}
           idOf={({ id }) => id}
-          onOpen={({ id }) => set({ event: id })}
+          onOpen={({ id }) => open(id)}
           empty={<NoEvents isFiltered={isFiltered(filters)} />}
         />
       </div>

@@ -5,6 +5,7 @@ import { listEvents, retryLogout } from '../../generated/routes.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.ts';
+import { useOpened } from '../../ui/opened.ts';
 import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty, ProblemNote } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
@@ -27,7 +28,8 @@ export function Happened({
   lead: string;
   empty: string;
 }) {
-  const { get, set } = useFilters();
+  const { get } = useFilters();
+  const { open } = useOpened('event');
   const may = useMay();
   const again = useWrite(retryLogout);
   const cursor = get('cursor') || undefined;
@@ -92,7 +94,7 @@ export function Happened({
         read={events}
         columns={columns}
         idOf={({ id }) => id}
-        onOpen={({ id }) => set({ event: id })}
+        onOpen={({ id }) => open(id)}
         empty={
           <Empty icon="check" title={empty}>
             <p>Failures are listed here as long as the realm keeps its events.</p>

@@ -5,10 +5,17 @@ import { Badge, Chips } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Note } from '../../ui/state.tsx';
+import { actionWords } from '../users/words.ts';
 
 type Simulation = OutputOf<typeof simulateSignIn>;
 export type SignInPath = Simulation['path'];
 export type Risk = NonNullable<Simulation['risk']>;
+
+/** The server names a required action as its API does. */
+const nameOf = ({ kind, displayName }: SignInPath['steps'][number]): string =>
+  kind === 'action'
+    ? (new Map<string, string>(Object.entries(actionWords)).get(displayName) ?? displayName)
+    : displayName;
 
 const bound = {
   realm: 'the flow of the realm',
@@ -45,7 +52,7 @@ export function PathPanel({ title, path, isBarred = false }: { title: string; pa
             </span>
             <div className="stack tight">
               <strong>
-                {at + 1}. {step.displayName}
+                {at + 1}. {nameOf(step)}
               </strong>
               <p>{step.message}</p>
               {step.others.length > 0 && (

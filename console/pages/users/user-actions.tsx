@@ -40,7 +40,6 @@ export function UserActions(props: Props) {
   const all: (Action | false)[] = [
     mayWrite && { id: 'reset-mail', label: 'Mail a link for a new password…', icon: 'mail', ...ask('reset-mail') },
     mayWrite && { id: 'link', label: 'Make a set-up link…', icon: 'key', ...ask('link') },
-    mayWrite && isLocked && { id: 'unlock', label: 'Unlock…', icon: 'check', ...ask('unlock') },
     mayWrite && {
       id: 'enabled',
       label: user.enabled ? 'Disable…' : 'Enable…',
@@ -66,6 +65,7 @@ export function UserActions(props: Props) {
   const onClose = () => setAsked(undefined);
   return (
     <>
+      {mayWrite && isLocked && <Button onPress={() => setAsked('unlock')}>Unlock…</Button>}
       {mayWrite && (
         <Button variant="primary" icon="key" onPress={() => setAsked('password')}>
           Reset password
