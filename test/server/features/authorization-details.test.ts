@@ -413,7 +413,9 @@ describe('a token for one transaction', () => {
 describe('the types', () => {
   test('are in discovery, without those that are off', async () => {
     const answer = await fetch(`${server.baseUrl}/realms/${REALM}/.well-known/openid-configuration`);
-    expect(await answer.json()).toMatchObject({ authorization_details_types_supported: ['files', 'payment', 'transaction'] });
+    expect(await answer.json()).toMatchObject({
+      authorization_details_types_supported: ['files', 'payment', 'transaction'],
+    });
   });
 
   test('are refused with words for a field that they do not have, and with a schema that cannot be bounded', async () => {
