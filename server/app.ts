@@ -10,7 +10,7 @@ import { createJobs } from './compose/jobs.ts';
 import type { Later } from './compose/later.ts';
 import { VERSION } from './compose/observation.ts';
 import { createStart } from './compose/start.ts';
-import { bootstrapOptions } from './config.ts';
+import { bootstrapOptions, mutualTlsOf } from './config.ts';
 import { MASTER } from './contract/realms.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import type { Recovery } from './features/operations/bootstrap/recovery.ts';
@@ -20,6 +20,7 @@ import { actuatorRoutes, countRequests } from './features/operations/monitoring/
 import { createBodyTime } from './http/body-time.ts';
 import { trackConnections } from './http/connections.ts';
 import { type HttpOptions, openHttp } from './http/fastify.ts';
+import type { MutualTls } from './http/mutual-tls.ts';
 import { onDemand } from './http/on-demand.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
 import { adminAudience } from './http/own-addresses.ts';
@@ -38,6 +39,8 @@ export interface App {
   api: ApiDocumentation;
   /** Seeds missing objects (master, its administrator) and begins to listen for changes; then the server can serve. */
   start(): Promise<Pick<Bootstrapped, 'administrator' | 'first'>>;
+  /** Opens the HTTPS listener for clients with certificates, if one is configured. @returns its port */
+  listenForCertificates(): Promise<number | undefined>;
   /** Gives master an administrator again, without a start. */
   recoverAdministrator: Recovery;
   /** Starts the job queue, for which no request waits. */
@@ -56,6 +59,11 @@ export async function buildApp(options: AppOptions): Promise<App> {
     otherAddresses: config.SVC_OTHER_ADDRESSES,
     bodyTime: createBodyTime(options.bodyMs),
   };
+  const mutualTls = mutualTlsOf(config);
+  if (mutualTls) {
+    const { createClientCertificateSource } = await import('./http/client-certificate-source.ts');
+    listener.clientCertificates = createClientCertificateSource(mutualTls);
+  }
   const later: Once<Later> = once(async () => {
     const { createLater } = await import('./compose/later.ts');
     return createLater(start, listener);
@@ -82,6 +90,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   });
   await start.mountProtocol(http);
   const connections = trackConnections(http.server);
+  let tls: MutualTls | undefined;
   const settle = createSettled({ sql, passwords, adminAudience: adminAudience(baseUrl) });
 
   let changes: Promise<Changes> | undefined;
@@ -112,6 +121,12 @@ export async function buildApp(options: AppOptions): Promise<App> {
       for (const warning of warnings) log.warn(warning);
       return started;
     },
+    async listenForCertificates() {
+      if (!mutualTls?.listener) return undefined;
+      const { createMutualTls } = await import('./http/mutual-tls.ts');
+      tls = await createMutualTls(mutualTls.listener, { answers: http.server, log });
+      return tls.listen();
+    },
     recoverAdministrator: async (...wanted) => (await rest()).recoverAdministrator(...wanted),
     async work() {
       audit.start();
@@ -122,9 +137,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
     async stop() {
       monitoring.drain();
       connections.drain();
+      tls?.drain();
       // Load balancers learn of the shutdown by the readiness probe; until then requests are still served.
       if (config.SVC_DRAIN_SECONDS > 0) await sleep(config.SVC_DRAIN_SECONDS * 1000);
-      await connections.during(() => http.close());
+      await Promise.all([tls?.close(), connections.during(() => http.close())]);
       await Promise.all([admin.close(), laterSurface.close()]);
       await start.stopProtocol();
       await Promise.all([queue.stop(), audit.stop()]);

@@ -5,6 +5,11 @@ import { issuerIn } from './cluster-token.ts';
 import './contract/field-words.ts';
 import { loopbackHosts } from './contract/names.ts';
 import { type UnknownVariable, unknownVariables } from './contract/similar.ts';
+import {
+  type ClientCertificateHeader,
+  type ClientCertificateHeaderForm,
+  certificateHeaderForms,
+} from './http/client-certificate.ts';
 import { isAllowEntry } from './http/outbound-addresses.ts';
 
 const key = z
@@ -28,6 +33,27 @@ const isAddress = (address: string): boolean => {
 /** Fastify's notation, which has names for three ranges. */
 const named = z.enum(['loopback', 'linklocal', 'uniquelocal']);
 const proxies = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), named]);
+
+const CertificateHeaderForm = z.enum(certificateHeaderForms);
+const ANY_NAME: readonly ClientCertificateHeaderForm[] = ['nginx', 'haproxy'];
+const certificateHeader = z
+  .string()
+  .regex(
+    /^[a-z0-9-]+(:[A-Za-z0-9-]{1,100})?$/,
+    `must be one of ${CertificateHeaderForm.options.join(', ')}; nginx and haproxy may name the header: nginx:X-Client-Cert`,
+  )
+  .transform((said, context): ClientCertificateHeader => {
+    const [word = '', name] = said.split(':');
+    const form = CertificateHeaderForm.safeParse(word);
+    if (form.success && (name === undefined || ANY_NAME.includes(form.data)))
+      return { form: form.data, name: name?.toLowerCase() };
+    context.addIssue(
+      form.success
+        ? `the header of ${word} has one name: leave ${name} out`
+        : `must be one of ${CertificateHeaderForm.options.join(', ')}`,
+    );
+    return z.NEVER;
+  });
 
 /** A number. The messages tell text that is no number from a number out of bounds. */
 const number = () =>
@@ -68,6 +94,31 @@ const Environment = z.object({
     )
     .default([])
     .describe('Headers in which the proxies of SVC_TRUST_PROXY say where a browser is'),
+  SVC_MTLS_PORT: wholeNumber()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .describe('The port of an HTTPS listener that asks clients for a certificate (RFC 8705)'),
+  SVC_MTLS_CERT_FILE: z.string().optional().describe('The certificate of this listener and its chain, PEM'),
+  SVC_MTLS_KEY_FILE: z.string().optional(),
+  SVC_MTLS_URL: z
+    .url({ protocol: /^https$/, error: 'must be an https address' })
+    .refine((s) => URL.parse(s)?.pathname === '/' && !/[?#@]/.test(s), 'must be an address without a path')
+    .transform((s) => new URL(s).origin)
+    .optional()
+    .describe('The public address at which clients show certificates, if it is another than SVC_BASE_URL'),
+  SVC_CLIENT_CERT_HEADER: certificateHeader
+    .optional()
+    .describe('The form of the header in which the proxies of SVC_CLIENT_CERT_PROXIES forward a client’s certificate'),
+  SVC_CLIENT_CERT_PROXIES: list
+    .refine(
+      (entries) => entries.every((e) => proxies.safeParse(e).success),
+      'must be addresses and CIDRs, separated by commas',
+    )
+    .optional()
+    .describe(
+      'Addresses or CIDRs of the proxies that end the TLS connections of clients and are themselves connected to this server',
+    ),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host/database' })
@@ -134,6 +185,16 @@ const Environment = z.object({
   SVC_PASSWORD_THREADS: wholeNumber().min(1).max(64).optional(),
 });
 
+/** The first of each pair needs the second. */
+const TOGETHER = [
+  ['SVC_MTLS_PORT', 'SVC_MTLS_CERT_FILE'],
+  ['SVC_MTLS_PORT', 'SVC_MTLS_KEY_FILE'],
+  ['SVC_MTLS_CERT_FILE', 'SVC_MTLS_PORT'],
+  ['SVC_MTLS_KEY_FILE', 'SVC_MTLS_PORT'],
+  ['SVC_CLIENT_CERT_HEADER', 'SVC_CLIENT_CERT_PROXIES'],
+  ['SVC_CLIENT_CERT_PROXIES', 'SVC_CLIENT_CERT_HEADER'],
+] as const;
+
 /** Rules over several variables, checked even if single ones are faulty, so that every fault is reported at once. */
 function faultsTogether(env: Readonly<Record<string, string | undefined>>): string[] {
   const identity = ['SVC_OPERATOR_ISSUER', 'SVC_OPERATOR_SUBJECT', 'SVC_OPERATOR_AUDIENCE'];
@@ -147,6 +208,12 @@ function faultsTogether(env: Readonly<Record<string, string | undefined>>): stri
   }
   if (env.SVC_LOCATION_HEADERS !== undefined && env.SVC_TRUST_PROXY === undefined) {
     faults.push('SVC_LOCATION_HEADERS: is believed of the proxies in SVC_TRUST_PROXY alone, which is needed too');
+  }
+  for (const [one, other] of TOGETHER) {
+    if (env[one] !== undefined && env[other] === undefined) faults.push(`${other}: is needed too with ${one}`);
+  }
+  if (env.SVC_MTLS_URL !== undefined && env.SVC_MTLS_PORT === undefined && env.SVC_CLIENT_CERT_HEADER === undefined) {
+    faults.push('SVC_MTLS_URL: needs SVC_MTLS_PORT, or SVC_CLIENT_CERT_HEADER');
   }
   if ((env.SVC_SIEM_CERT_FILE === undefined) !== (env.SVC_SIEM_KEY_FILE === undefined)) {
     faults.push('SVC_SIEM_CERT_FILE: goes together with SVC_SIEM_KEY_FILE');
@@ -239,6 +306,34 @@ export const clusterOf = ({
   return { issuer: named, caFile, tokenFile };
 };
 
+/** How clients' certificates reach the server; undefined: they don't. */
+export function mutualTlsOf({
+  SVC_HOST: host,
+  SVC_MTLS_PORT: port,
+  SVC_MTLS_CERT_FILE: certificateFile,
+  SVC_MTLS_KEY_FILE: keyFile,
+  SVC_CLIENT_CERT_HEADER: header,
+  SVC_CLIENT_CERT_PROXIES: proxies = [],
+}: Config) {
+  if (port === undefined && header === undefined) return undefined;
+  return {
+    listener: port !== undefined && certificateFile && keyFile ? { host, port, certificateFile, keyFile } : undefined,
+    header: header && { ...header, proxies },
+  };
+}
+
+/** The address of the endpoints at which clients show certificates; undefined: clients show none anywhere. */
+export function mutualTlsAddress({
+  SVC_MTLS_URL: url,
+  SVC_MTLS_PORT: port,
+  SVC_CLIENT_CERT_HEADER: header,
+  baseUrl,
+}: Pick<Config, 'SVC_MTLS_URL' | 'SVC_MTLS_PORT' | 'SVC_CLIENT_CERT_HEADER' | 'baseUrl'>): string | undefined {
+  if (url !== undefined) return url;
+  if (port !== undefined) return `https://${new URL(baseUrl).hostname}${port === 443 ? '' : `:${port}`}`;
+  return header && baseUrl;
+}
+
 /** The receiver of the audit log. */
 export const forwardingOf = ({
   SVC_SIEM_URL: url,
@@ -253,9 +348,12 @@ export const forwardingOf = ({
 export const watched = (config: Config) => ({
   folder: config.DATABASE_URL ? '.' : config.SVC_DATA_DIR,
   minimumBytes: config.SVC_DISK_FREE_MIN_BYTES,
-  certificateFiles: [config.SVC_OUTBOUND_CA_FILE, config.SVC_CLUSTER_CA_FILE, config.SVC_SIEM_CERT_FILE].filter(
-    (file) => file !== undefined,
-  ),
+  certificateFiles: [
+    config.SVC_OUTBOUND_CA_FILE,
+    config.SVC_CLUSTER_CA_FILE,
+    config.SVC_SIEM_CERT_FILE,
+    config.SVC_MTLS_CERT_FILE,
+  ].filter((file) => file !== undefined),
 });
 
 /** Settings whose value may be shown: they hold no address, name or secret. */

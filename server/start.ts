@@ -101,7 +101,12 @@ export async function startServer(
     }
     if (first) say(ONCE);
     const address = await listen(app.http, config);
-    log.info({ address }, 'listening');
+    const port = await app
+      .listenForCertificates()
+      .catch((error: unknown) =>
+        cannotListen(error, { ...config, SVC_PORT: config.SVC_MTLS_PORT ?? 0 }, 'SVC_MTLS_PORT'),
+      );
+    log.info({ address, ...(port !== undefined && { mutualTlsPort: port }) }, 'listening');
     // once the caller has said so: to load the queue takes a tenth of a start
     const work = setImmediate(() => {
       app.work().catch((cause: Error) => {
@@ -141,12 +146,16 @@ export async function checkAddress(address: Address): Promise<void> {
   await closed;
 }
 
-function cannotListen(error: unknown, { SVC_HOST: host, SVC_PORT: port }: Address): never {
+function cannotListen(
+  error: unknown,
+  { SVC_HOST: host, SVC_PORT: port }: Address,
+  variable: 'SVC_PORT' | 'SVC_MTLS_PORT' = 'SVC_PORT',
+): never {
   if (!(error instanceof Error && 'code' in error)) throw error;
   if (error.code === 'EADDRINUSE')
-    throw new Error(`Port ${port} of ${host} is in use: stop what listens there, or set SVC_PORT to another.`);
+    throw new Error(`Port ${port} of ${host} is in use: stop what listens there, or set ${variable} to another.`);
   if (error.code === 'EACCES')
-    throw new Error(`Port ${port} of ${host} is not for this user to listen on: set SVC_PORT to one above 1023.`);
+    throw new Error(`Port ${port} of ${host} is not for this user to listen on: set ${variable} to one above 1023.`);
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     throw new Error(`${host} is not an address of this machine: correct SVC_HOST.`);
   throw error;

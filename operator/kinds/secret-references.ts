@@ -60,7 +60,7 @@ export function outputsIn(section: Section, value: unknown): ClientOutput[] {
     const { secretOutput, tokenEndpointAuthMethod: method } = Object(element);
     const output = Output.parse(secretOutput);
     return output
-      ? [{ ...output, clientId: key, confidential: method !== 'none' && method !== 'private_key_jwt' }]
+      ? [{ ...output, clientId: key, confidential: method === undefined || /^client_secret_/.test(method) }]
       : [];
   });
 }

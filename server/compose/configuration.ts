@@ -1,5 +1,7 @@
 // The composition root's part for realms' configuration that a start needs: settings, keys, clients, tokens.
 // configuration-later.ts has the rest. It decides nothing. Design "Composition root".
+
+import { mutualTlsAddress } from '../config.ts';
 import { MASTER } from '../contract/realms.ts';
 import { createDpopNonces } from '../crypto/dpop-nonce.ts';
 import { createDpop } from '../domain/dpop.ts';
@@ -16,11 +18,12 @@ import { createRemoteDocuments } from '../http/remote-documents.ts';
 import type { Observed } from './observation.ts';
 
 export function createConfiguration(below: Observed) {
-  const { masterKey, caches, outbound, now } = below;
+  const { config, masterKey, caches, outbound, now } = below;
   const keys = createKeys({ ...below, generate: below.generateKeyPair });
   const settings = createSettings({ ...below, keys });
   const subjects = createSubjects({ ...below, settings });
-  const dpop = createDpop({ ...below, nonces: createDpopNonces({ keyring: masterKey, now }) });
+  const nonces = createDpopNonces({ keyring: masterKey, now });
+  const dpop = createDpop({ ...below, nonces, certificatesAt: mutualTlsAddress(config) });
   const clients = createClientViews(below);
   const tokens = createTokens({ ...below, keys, settings, clients, dpop });
   const withKeys = createClientKeys(createRemoteDocuments({ outbound, now }));

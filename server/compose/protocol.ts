@@ -2,6 +2,7 @@
 // discovery. protocol-later.ts has the pages and the endpoints that fewer clients use. It decides nothing; the features
 // have the rules. Specification 4.11; decisions "Protocol paths".
 import type { FastifyInstance } from 'fastify';
+import { mutualTlsAddress } from '../config.ts';
 import { LEVELS } from '../domain/factors.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
 import { createEventBatch } from '../events/batch.ts';
@@ -34,6 +35,7 @@ import { byAssertion, workloadGrant } from '../features/protocol/workload-identi
 import { createIssuerKeys } from '../features/protocol/workload-identity/issuer-keys.ts';
 import { createCors } from '../http/cors.ts';
 import { guardProtocol } from '../http/oauth.ts';
+import { once } from '../schedule/once.ts';
 import type { Configuration } from './configuration.ts';
 import type { Rest } from './jobs.ts';
 
@@ -47,7 +49,11 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   const refusals = createRefusals({ record: batch.record, now });
   const families = createFamilies({ now });
   const assertions = createAssertions(below);
-  const clientAuthentication = createClientAuthentication({ ...below, assertions });
+  const certificates = once(async () => {
+    const { createCertificateChecks } = await import('../features/protocol/client-authentication/certificate.ts');
+    return createCertificateChecks(below);
+  });
+  const clientAuthentication = createClientAuthentication({ ...below, assertions, certificates: certificates.get });
   /** Counts by address and realm. */
   const exchanges = createRateLimit({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
   const workloads = { ...below, issuerKeys: createIssuerKeys({ outbound, now }), refusals };
@@ -68,7 +74,12 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   ];
   const phases = { ...below, details, authentication: clientAuthentication, refusals };
   const endpoint = createTokenEndpoint({ ...phases, grants });
-  const discovery = createDiscovery({ ...below, grantTypes: endpoint.grantTypes, levels: LEVELS });
+  const discovery = createDiscovery({
+    ...below,
+    grantTypes: endpoint.grantTypes,
+    levels: LEVELS,
+    certificatesAt: mutualTlsAddress(config),
+  });
   const userinfo = createUserinfo(below);
   const revocation = createRevocation({ ...below, families });
   const introspection = createIntrospection({

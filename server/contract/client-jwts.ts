@@ -8,6 +8,7 @@ import {
   RealmEncryption,
   SigningAlgorithm,
 } from './algorithms.ts';
+import { anyObject, HttpUrl } from './names.ts';
 
 export const signingFields = {
   tokenEndpointAuthSigningAlg: ClientAlgorithm.nullable().describe(
@@ -61,3 +62,12 @@ export const encryptedAnswers = ['idToken', 'userinfo', 'authorization', 'intros
 export type EncryptedAnswer = (typeof encryptedAnswers)[number];
 const shape = z.object(encryptionFields);
 export type EncryptionFields = z.infer<typeof shape>;
+
+export const keyFields = {
+  jwks: anyObject()
+    .nullable()
+    .describe(
+      'JWK Set of its public keys: for private_key_jwt, request objects and what is encrypted for it; with x5c, of its certificates for self_signed_tls_client_auth',
+    ),
+  jwksUri: HttpUrl.nullable().describe('Where its JWK Set is'),
+};

@@ -1,19 +1,19 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 
 import { z } from 'zod';
+import { certificateFields, TokenEndpointAuthMethod } from './client-authentication.ts';
 import { clientForm } from './client-form.ts';
-import { encryptionFields, signingFields } from './client-jwts.ts';
+import { encryptionFields, keyFields, signingFields } from './client-jwts.ts';
 import { DetailTypeName } from './detail-type-name.ts';
 import { DAY_SECONDS } from './durations.ts';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
-import { anyObject, ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, text } from './names.ts';
+import { ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { route } from './route.ts';
 import { SecurityProfile } from './security-profiles.ts';
 import { AssertionAudience, ResourceIndicator } from './settings.ts';
 
-export const TokenEndpointAuthMethod = z.enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']);
-export type TokenEndpointAuthMethod = z.infer<typeof TokenEndpointAuthMethod>;
+export { TokenEndpointAuthMethod };
 
 /** Exact match, no wildcard, no fragment (RFC 6749 §3.1.2); a loopback address matches on any port (RFC 8252 §7.3). */
 const RedirectUri = z
@@ -67,7 +67,7 @@ export const clientFields = {
   tosUri: HttpUrl.nullable().describe('Where its terms are; https'),
   enabled: z.boolean().describe('false: it gets no tokens'),
   tokenEndpointAuthMethod: TokenEndpointAuthMethod.describe(
-    'How it proves itself; none: a public client. private_key_jwt: clientAssertionAudience says which `aud` its assertions may have',
+    'How it proves itself; none: a public client. private_key_jwt: clientAssertionAudience says which `aud` its assertions may have. tls_client_auth: by a certificate of tlsClientAuthAuthorities; self_signed_tls_client_auth: by a certificate in its JWK Set (RFC 8705)',
   ),
   clientAssertionAudience: AssertionAudience.nullable().describe(
     'The `aud` of its assertions (private_key_jwt). issuer: the issuer alone (RFC 7523bis); endpoints, for libraries that follow OpenID Connect Core §9: also the address of an endpoint, or a list that holds one of these; null: as the realm says',
@@ -123,10 +123,7 @@ export const clientFields = {
     .describe(
       'true: its refresh tokens stay the same; false: they rotate, and reuse ends the grant; null: as the realm says',
     ),
-  jwks: anyObject()
-    .nullable()
-    .describe('JWK Set of its public keys: for private_key_jwt, request objects and what is encrypted for it'),
-  jwksUri: HttpUrl.nullable().describe('Where its JWK Set is'),
+  ...keyFields,
   allowedResources: z
     .array(ResourceIndicator)
     .max(200)
@@ -137,6 +134,7 @@ export const clientFields = {
     .array(DetailTypeName)
     .max(100)
     .describe('The types of details that it may ask for (RFC 9396); empty: none'),
+  ...certificateFields,
   dpopBoundAccessTokens: z
     .boolean()
     .describe('true: its token requests have to prove a key, with a nonce of the server’s (DPoP, RFC 9449)'),
@@ -197,6 +195,7 @@ export const clients = kind({
     requirePushedAuthorizationRequests: false,
     requireSignedRequestObject: false,
     dpopBoundAccessTokens: false,
+    tlsClientCertificateBoundAccessTokens: false,
     tokenExchangeImpersonation: false,
     idTokenUserinfoClaims: false,
   },

@@ -17,7 +17,11 @@ export const TokenResponse = z
     access_token: z
       .string()
       .describe('RFC 9068: a JWT of type at+jwt, signed by the realm’s active key of the client’s algorithm'),
-    token_type: z.enum(['Bearer', 'DPoP']).describe('DPoP where the request proved a key (RFC 9449)'),
+    token_type: z
+      .enum(['Bearer', 'DPoP'])
+      .describe(
+        'DPoP where the request proved a key (RFC 9449); a token that is bound to a certificate is a Bearer token',
+      ),
     expires_in: z.int(),
     refresh_token: z
       .string()
@@ -224,7 +228,7 @@ export const tokenRoute = {
     security: byClient,
     summary: 'Token endpoint',
     description:
-      'client_secret_basic, client_secret_post (a client with a secret may use either), private_key_jwt, or none with PKCE. ' +
+      'client_secret_basic, client_secret_post (a client with a secret may use either), private_key_jwt, tls_client_auth and self_signed_tls_client_auth (with client_id alone), or none with PKCE. ' +
       'Without a requested resource the audience is the realm’s issuer. A client’s default scopes always apply.',
     consumes,
     body: TokenForm,

@@ -12,6 +12,7 @@ export const ProtectedResource = z
     scopes_supported: z.array(z.string()).optional(),
     bearer_methods_supported: z.array(z.string()).readonly(),
     dpop_signing_alg_values_supported: z.array(z.string()).readonly().optional(),
+    tls_client_certificate_bound_access_tokens: z.boolean().optional().describe('RFC 8705 §3.3'),
     resource_name: z.string().optional(),
   })
   .meta({ id: 'ProtectedResource' });

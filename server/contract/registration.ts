@@ -49,6 +49,12 @@ export const ClientMetadata = z.object({
   authorization_details_types: list
     .optional()
     .describe('RFC 9396 §10: types that the realm opens to clients that register themselves'),
+  tls_client_auth_subject_dn: words.optional().describe('RFC 8705 §2.1.2: tls_client_auth needs one of these five'),
+  tls_client_auth_san_dns: words.optional(),
+  tls_client_auth_san_uri: words.optional(),
+  tls_client_auth_san_ip: words.optional(),
+  tls_client_auth_san_email: words.optional(),
+  tls_client_certificate_bound_access_tokens: z.boolean().optional().describe('RFC 8705 §3.4'),
   dpop_bound_access_tokens: z.boolean().optional().describe('RFC 9449 §5.2'),
   backchannel_token_delivery_mode: words.optional().describe('poll (default) or ping'),
   backchannel_client_notification_endpoint: words.optional().describe('For the mode ping; https'),

@@ -20,15 +20,21 @@ export const PROFILE_ALGORITHM = 'PS256' satisfies z.infer<typeof profileSigning
 const ofSecurity = {
   requirePushedAuthorizationRequests: true,
   requirePkce: true,
-  dpopBoundAccessTokens: true,
   reuseRefreshTokens: true,
   clientAssertionAudience: 'issuer',
 } as const;
+/** FAPI 2.0 Security Profile §5.3.2.1: how a client may authenticate. */
+export const profileMethods = ['private_key_jwt', 'tls_client_auth', 'self_signed_tls_client_auth'] as const;
 /** The values that count in place of a client's fields. */
-export const profileSets = {
+const profileSets = {
   'fapi2-security': ofSecurity,
   'fapi2-message-signing': { ...ofSecurity, requireSignedRequestObject: true },
 } as const satisfies Record<SecurityProfile, object>;
+/** The same for one client. FAPI 2.0 Security Profile §5.3.2.1: a certificate or a proof of a key (DPoP) binds its tokens. */
+export const profileSetsFor = (profile: SecurityProfile, isBoundToCertificate: boolean) => ({
+  ...profileSets[profile],
+  ...(!isBoundToCertificate && { dpopBoundAccessTokens: true as const }),
+});
 /** Fields of a client that are {@link PROFILE_ALGORITHM} where they are null. */
 export const profileDefaults = [
   'idTokenSignedResponseAlg',

@@ -84,6 +84,7 @@ export const settingsForm: Form = {
         'resourceIndicators',
         'clientAssertionAudience',
         'requirePushedAuthorizationRequests',
+        'tlsClientAuthAuthorities',
         'profile',
       ],
     },

@@ -1,6 +1,7 @@
 // A realm's settings: every field with the value of a fresh realm, in one table. Specification 2.3 and 4.2.
 // features/configuration/settings stores them. A field that PUT omits keeps its value (decisions).
 import { z } from 'zod';
+import { Authorities } from './client-authentication.ts';
 import { ALL_CONFIGURATION } from './declared-only.ts';
 import { managedBy, WithManagers } from './managed-by.ts';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
@@ -130,6 +131,9 @@ export const settingsShape = {
   maxEmailsPerHour: z.int().min(0).max(10_000_000).describe('E-mail of the realm; 0: none'),
   clientAssertionAudience: AssertionAudience.describe(
     'The `aud` of assertions of private_key_jwt. issuer: the issuer alone (RFC 7523bis); endpoints, for older clients: also the address of an endpoint, or a list that holds one of these. A client’s own clientAssertionAudience comes first',
+  ),
+  tlsClientAuthAuthorities: Authorities.nullable().describe(
+    'The authorities whose certificates count for clients with tls_client_auth, PEM (RFC 8705); null: none, but for clients that have authorities of their own',
   ),
   requirePushedAuthorizationRequests: z
     .boolean()
@@ -289,6 +293,7 @@ export const freshSettings = (realm: string): Settings => ({
   maxEmailsPerHour: 20_000,
   clientAssertionAudience: 'issuer',
   requirePushedAuthorizationRequests: false,
+  tlsClientAuthAuthorities: null,
   profile: null,
   workloadTokenTtlSeconds: 300,
   clientRegistration: 'token',

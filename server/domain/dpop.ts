@@ -24,10 +24,6 @@ const Proof = z.object({
   ath: z.string().optional(),
 });
 
-/** Whether the request proves its token: a token that is bound to a key needs a proof of that key. */
-export const isProven = ({ cnf }: { cnf?: { jkt: string } | undefined }, jkt: string | undefined): boolean =>
-  cnf === undefined || cnf.jkt === jkt;
-
 /** Without query and fragment (RFC 9449 §4.3). */
 function addressOf(htu: string): string | undefined {
   if (!URL.canParse(htu)) return undefined;
@@ -40,13 +36,17 @@ export function createDpop({
   sql,
   nonces,
   baseUrl,
+  certificatesAt,
   now,
 }: {
   sql: Sql;
   nonces: DpopNonces;
   baseUrl: string;
+  /** The further address of the endpoints, at which clients show certificates. */
+  certificatesAt?: string | undefined;
   now: () => Date;
 }) {
+  const addresses = [baseUrl, ...(certificatesAt === undefined ? [] : [certificatesAt])];
   const refused = (reason: string) => new OAuthError('invalid_dpop_proof', 'The DPoP proof is not valid', { reason });
 
   async function read(proof: string, algorithms: readonly string[]) {
@@ -85,7 +85,7 @@ export function createDpop({
     ): Promise<string> {
       const { jti, htm, htu, iat, nonce, ath, jkt } = await read(proof, algorithms);
       if (htm !== method) throw refused('htm is another method');
-      if (addressOf(htu) !== addressOf(baseUrl + path)) throw refused('htu is another address');
+      if (!addresses.some((base) => addressOf(htu) === addressOf(base + path))) throw refused('htu is another address');
       if (Math.abs(now().getTime() / 1000 - iat) > SKEW_SECONDS) throw refused('iat is not now');
       if (accessToken !== undefined && ath !== sha256(accessToken).toString('base64url'))
         throw refused('ath is of another token');

@@ -29,6 +29,8 @@ export interface GrantData {
   dpopJkt?: string;
   /** The key that the refresh tokens are bound to. */
   jkt?: string;
+  /** The certificate that they are bound to, by its thumbprint (RFC 8705 §4). */
+  x5t?: string;
   /** The user's factors, if the grant outlives the session. Older versions stored only `amr`. */
   factors?: Factor[];
 }

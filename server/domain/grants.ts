@@ -8,6 +8,7 @@ import type { Factor } from './factors.ts';
 import type { GrantData } from './grant-data.ts';
 import { type PersonRow, personColumns } from './person.ts';
 import type { Finding } from './risk.ts';
+import type { Sender } from './sender.ts';
 import { type Cutoffs, sessionLives } from './session.ts';
 import { credentialTypes } from './standing.ts';
 
@@ -180,8 +181,8 @@ interface Beginning {
   /** The grant outlives the session. */
   offline?: boolean;
   expiresAt?: Date;
-  /** The key that the refresh token is bound to. */
-  jkt?: string | undefined;
+  /** What the refresh token is bound to. */
+  bound?: Sender | undefined;
 }
 
 export const takeCodes = (
@@ -197,24 +198,23 @@ export const takeCodes = (
         family_id: t.familyId,
         token_hash: t.tokenHash && hex(t.tokenHash),
         offline: t.offline ?? false,
-        jkt: t.jkt,
+        bound: t.bound,
         expires_at: t.expiresAt && seconds(t.expiresAt),
         access_until: t.accessUntil && seconds(t.accessUntil),
         now: seconds(t.now),
       })),
-    )}) as j (realm_id text, code_hash bytea, family_id uuid, token_hash bytea, offline boolean, jkt text, expires_at float8,
+    )}) as j (realm_id text, code_hash bytea, family_id uuid, token_hash bytea, offline boolean, bound jsonb, expires_at float8,
       access_until float8, now float8)
     limit ${taken.length}
   ), used as (
     update ${table} c set used_at = to_timestamp(j.now), family_id = j.family_id,
       expires_at = greatest(c.expires_at, to_timestamp(j.access_until))
     from judged j where c.realm_id = j.realm_id and c.code_hash = j.code_hash and c.used_at is null
-    returning j.realm_id, j.family_id, j.token_hash, j.offline, j.jkt, j.expires_at, j.now, c.client, c.user_id, c.session_id, c.request
+    returning j.realm_id, j.family_id, j.token_hash, j.offline, j.bound, j.expires_at, j.now, c.client, c.user_id, c.session_id, c.request
   )
   insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
   select realm_id, family_id, client, user_id, case when offline then null else session_id end,
-    case when jkt is null then request else request || jsonb_build_object('jkt', jkt) end, to_timestamp(now),
-    to_timestamp(expires_at), token_hash
+    request || coalesce(bound, '{}'), to_timestamp(now), to_timestamp(expires_at), token_hash
   from used where token_hash is not null`;
 
 const CUTOFF_COLUMNS: Cutoffs<Fragment> = {

@@ -10,12 +10,16 @@ const GRACE_MS = 20_000;
 /**
  * Node closes idle connections with the server, but a connection counts as idle only after its first request. Browsers
  * open some in advance, and an unused one would delay the stop for a minute.
+ * @param opened the event with the socket that requests name
  */
-export function trackConnections(server: Server, graceMs = GRACE_MS) {
+export function trackConnections(
+  server: Server,
+  { graceMs = GRACE_MS, opened = 'connection' }: { graceMs?: number; opened?: 'connection' | 'secureConnection' } = {},
+) {
   const unused = new Set<Socket>();
   let draining = false;
   let closing = false;
-  server.on('connection', (socket: Socket) => {
+  server.on(opened, (socket: Socket) => {
     if (closing) return socket.destroy();
     unused.add(socket);
     socket.once('close', () => unused.delete(socket));

@@ -8,6 +8,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { Problem } from '../contract/problem.ts';
 import { isTraced, traceRequest } from '../telemetry/spans.ts';
 import { type BodyTime, createBodyTime } from './body-time.ts';
+import type { ClientCertificateSource } from './client-certificate.ts';
 import { answerBroken } from './client-error.ts';
 import { acceptEmptyJson } from './json-body.ts';
 import { plainForwardedFor } from './network.ts';
@@ -49,6 +50,14 @@ const CHECK_MS = 5_000;
  * it.
  */
 const KEEP_ALIVE_MS = 72_000;
+/** The limits of every listener. */
+export const requestLimits = {
+  requestTimeout: REQUEST_MS,
+  headersTimeout: HEADERS_MS,
+  maxHeaderSize: HEADER_BYTES,
+  connectionsCheckingInterval: CHECK_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+};
 /** Names in paths are percent-encoded, so they are longer than the names themselves. */
 const PARAM_LENGTH = 2048;
 
@@ -75,6 +84,8 @@ export interface HttpOptions {
   trustProxy: string[] | false;
   /** Further origins at which the server is reached. */
   otherAddresses?: readonly string[];
+  /** Absent: the server takes no certificates of clients. */
+  clientCertificates?: ClientCertificateSource | undefined;
   /** The prefix of request ids in the log: `req-1`, `req-2` … */
   requests: string;
   /** Requests that are answered before routing. */
@@ -106,6 +117,7 @@ export async function openHttp({
   log,
   trustProxy,
   otherAddresses = [],
+  clientCertificates,
   requests,
   ready,
   bodyTime = createBodyTime(),
@@ -127,18 +139,13 @@ export async function openHttp({
     return503OnClosing: false,
     serverFactory: (routes) =>
       createServer(
-        {
-          requestTimeout: REQUEST_MS,
-          headersTimeout: HEADERS_MS,
-          maxHeaderSize: HEADER_BYTES,
-          connectionsCheckingInterval: CHECK_MS,
-          keepAliveTimeout: KEEP_ALIVE_MS,
-        },
+        requestLimits,
         withTraces(withPlainAddresses(trustProxy !== false, bodyTime.before(ready?.before(routes) ?? routes))),
       ),
     schemaController: zodAlone,
   });
   http.decorate('otherAddresses', otherAddresses);
+  if (clientCertificates) http.decorate('clientCertificates', clientCertificates);
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
   http.setErrorHandler(sendProblem);

@@ -62,10 +62,17 @@ export function plainForwardedFor(header: string): string {
   return addresses.join(', ');
 }
 
+/** The names of three ranges that SVC_TRUST_PROXY takes, as Fastify does. */
+const named: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.1/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
 /** A block list of addresses and of networks in CIDR notation. */
 export function blockListOf(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const cidr of cidrs) {
+  for (const cidr of cidrs.flatMap((one) => named[one] ?? one)) {
     const [network = '', bits] = cidr.split('/');
     const family = isIPv6(network) ? 'ipv6' : 'ipv4';
     list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);

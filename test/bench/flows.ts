@@ -25,6 +25,7 @@ export type FlowName =
   | 'code'
   | 'login'
   | 'dpop'
+  | 'mtls'
   | 'par'
   | 'fapi2'
   | 'exchange'
@@ -108,6 +109,13 @@ const login: Flow = async (wire, index, { realm: options }) => {
       return true;
     },
   };
+};
+
+/** The certificate comes as a proxy forwards it, so that the handshake of TLS is the proxy's. */
+const mtls: Flow = async (_wire, _index, { realm: { realm, certified } }) => {
+  const form = { grant_type: 'client_credentials', client_id: certified.clientId };
+  const request = post(`/realms/${realm}/oauth2/token`, form, { 'x-ssl-client-der': certified.der });
+  return { ready: () => request };
 };
 
 const dpop: Flow = async (wire, index, { realm: { realm, clients, secret }, baseUrl = '' }) => {
@@ -363,6 +371,7 @@ export const flows: Record<FlowName, Flow> = {
   code,
   login,
   dpop,
+  mtls,
   par,
   fapi2,
   exchange,

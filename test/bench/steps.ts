@@ -18,6 +18,8 @@ export interface BenchRealm {
   /** A SAML service provider that the same people sign on to; it wants assertions signed, and nothing else. */
   serviceProvider: { entityId: string; consumer: string };
   /** The resource server whose policies decide, the resource, and its only scope. */
+  /** A client with tls_client_auth: its certificate in DER by base64, and the authority of it in PEM. */
+  certified: { clientId: string; name: string; der: string; authority: string };
   guarded: { clientId: string; resource: string; action: string };
   /** People, all with the same password. */
   users: string[];

@@ -9,9 +9,11 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { hashRawSync } from '@node-rs/argon2';
 import pg from 'pg';
+import { DAY_MS } from '../../server/contract/durations.ts';
 import { CIBA, TOKEN_EXCHANGE } from '../../server/contract/oauth.ts';
 import { UMA_TICKET } from '../../server/contract/uma-grant.ts';
 import { startPostgres } from '../../server/db/embedded.ts';
+import { makeAuthority, makeCertificate, named } from '../support/certificates.ts';
 import { benchFolder } from './folder.ts';
 import { type Program, startProgram } from './processes.ts';
 import type { BenchRealm } from './steps.ts';
@@ -38,7 +40,20 @@ export interface Target {
 const CLIENTS = 100;
 const USERS = 200;
 
-export const newRealm = ({ clients = CLIENTS, users = USERS } = {}): BenchRealm => ({
+const CERTIFIED = 'jobs.example.com';
+/** A client's certificate and the authority that issued it. */
+async function certified(): Promise<BenchRealm['certified']> {
+  const by = await makeAuthority();
+  const { der } = await makeCertificate({
+    by,
+    extensions: [named('dns', CERTIFIED)],
+    until: new Date(Date.now() + DAY_MS),
+  });
+  return { clientId: 'certified', name: CERTIFIED, der: der.toString('base64'), authority: by.pem };
+}
+
+export const newRealm = async ({ clients = CLIENTS, users = USERS } = {}): Promise<BenchRealm> => ({
+  certified: await certified(),
   realm: 'bench',
   clients: Array.from({ length: clients }, (_, i) => `service-${String(i).padStart(3, '0')}`),
   secret: randomBytes(32).toString('base64url'),
@@ -91,6 +106,7 @@ function policiesFor({ guarded: { clientId, resource, action } }: BenchRealm): o
 
 function documentOf(realm: BenchRealm): object {
   const { clients, secret, application, partner, bank, serviceProvider, guarded, redirectUri, users, password } = realm;
+  const { certified: shown } = realm;
   const phc = phcOf(password);
   return {
     clients: [
@@ -116,6 +132,14 @@ function documentOf(realm: BenchRealm): object {
         jwks: { keys: [{ ...createPublicKey(bank.privateKey).export({ format: 'jwk' }), kid: bank.kid }] },
         redirectUris: [redirectUri],
         grantTypes: ['authorization_code', 'refresh_token'],
+      },
+      {
+        clientId: shown.clientId,
+        tokenEndpointAuthMethod: 'tls_client_auth',
+        tlsClientAuthSanDns: shown.name,
+        tlsClientAuthAuthorities: shown.authority,
+        tlsClientCertificateBoundAccessTokens: true,
+        grantTypes: ['client_credentials'],
       },
       { clientId: guarded.clientId, secret, grantTypes: ['client_credentials'] },
     ],
@@ -176,12 +200,14 @@ export async function startTarget(
       SVC_LOG_LEVEL: 'warn',
       SVC_BOOTSTRAP_ADMIN_PASSWORD: randomBytes(16).toString('base64url'),
       SVC_OPERATOR_CLIENT_SECRET: operatorSecret,
+      SVC_CLIENT_CERT_HEADER: 'haproxy',
+      SVC_CLIENT_CERT_PROXIES: 'loopback',
       ...more,
     };
     if (!existsSync(serverFile)) throw new Error(`${serverFile} is missing: run without --no-build`);
     server = await startProgram([...nodeArgs, serverFile], { env, ready: 'listens on' });
     const admin = await signedIn(baseUrl, operatorSecret);
-    const realm = newRealm();
+    const realm = await newRealm();
     const answer = await admin(`/admin/realms/${realm.realm}/import`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

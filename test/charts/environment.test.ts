@@ -69,6 +69,17 @@ describe.skipIf(!assets.found)('the programs', () => {
     expect(server).toMatchObject({ baseUrl: 'https://id.example.com', SVC_TRUST_PROXY: ['10.20.30.0/28'] });
   });
 
+  test('mutual TLS: the listener has its files, and certificates come from the named proxies', async () => {
+    const { server } = await programs(valueSets['everything that can be turned on'] ?? []);
+    expect(server).toMatchObject({
+      SVC_MTLS_PORT: 8443,
+      SVC_MTLS_CERT_FILE: '/etc/realmkeeper/mutual-tls/tls.crt',
+      SVC_MTLS_URL: 'https://mtls.example.com',
+      SVC_CLIENT_CERT_HEADER: { form: 'nginx', name: 'x-client-cert' },
+      SVC_CLIENT_CERT_PROXIES: ['10.0.0.0/8'],
+    });
+  });
+
   test('every setting of the operator reaches it', async () => {
     const settings = [
       'concurrency=9',

@@ -26,6 +26,10 @@ const everything = [
   'server.outboundCa.configMap=authorities',
   'server.siem.url=https://siem.example.com/ingest',
   'server.siem.existingSecret=siem',
+  'server.mutualTls.existingSecret=mutual-tls',
+  'server.mutualTls.url=https://mtls.example.com',
+  'server.clientCertificates.header=nginx:X-Client-Cert',
+  'server.clientCertificates.proxies={10.0.0.0/8}',
   'operator.undeclaredRealms=true',
   'operator.clusterName=here',
 ];

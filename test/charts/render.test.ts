@@ -189,6 +189,7 @@ describe.skipIf(!assets.found)('the chart', () => {
     ['a variable that has a value of its own', 'server.env.SVC_MASTER_KEY=x', "invalid propertyName 'SVC_MASTER_KEY'"],
     ['a variable of no program', 'server.env.PATH=x', "invalid propertyName 'PATH'"],
     ['a proxy that is no address', 'server.trustProxy={the proxy}', '/server/trustProxy/0'],
+    ['a form of header that is none', 'server.clientCertificates.header=apache', '/server/clientCertificates/header'],
     ['a variable that the chart sets', 'server.extraEnv[0].name=SVC_MASTER_KEY', '/server/extraEnv/0/name'],
     [
       'a label that Pods are found by',
@@ -260,7 +261,7 @@ describe.skipIf(!assets.found)('the chart', () => {
 
   test('what values ask of each other is told at once', async () => {
     const wrong =
-      'postgresql.enabled=false,server.baseUrl=http://id.example.com,ingress.enabled=true,httpRoute.enabled=true,httpRoute.hostnames={a.example},operator.watchNamespaces={a}';
+      'postgresql.enabled=false,server.baseUrl=http://id.example.com,ingress.enabled=true,httpRoute.enabled=true,httpRoute.hostnames={a.example},operator.watchNamespaces={a},server.clientCertificates.header=nginx';
     const { code, stderr } = await helm(['template', 'x', chart, '--set', wrong]);
     expect(code).toBe(1);
     for (const word of [
@@ -269,6 +270,7 @@ describe.skipIf(!assets.found)('the chart', () => {
       'must be https',
       'server.trustProxy',
       'operator.clusterName',
+      'server.clientCertificates.proxies',
     ])
       expect(stderr).toContain(word);
   });

@@ -59,7 +59,7 @@ test('a client that lacks something of the realm’s profile says what, until it
   await open(`/realms/${realm}/clients/${old}`);
   await heading('old');
   await page.getByText('This client is refused everywhere. It lacks for FAPI 2.0 Security Profile:').waitFor();
-  await page.getByText('must be private_key_jwt').first().waitFor();
+  await page.getByText('must be one of private_key_jwt').first().waitFor();
   await page.getByText('must be one of PS256, ES256, EdDSA').first().waitFor();
   await page.getByText('refused', { exact: true }).waitFor();
   await look('a client that is refused');

@@ -83,6 +83,10 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['realmctl managers acme', HERE],
     ['for realm in', HERE],
   ],
+  'docs/mutual-tls.md': [
+    ['openssl req', 'test/documentation/mutual-tls.test.ts'],
+    ['TOKEN=$(curl', 'test/documentation/mutual-tls.test.ts'],
+  ],
   'docs/operator.md': [
     ['kubectl annotate realm', 'test/operator/realm-names.cluster.test.ts'],
     ['realmctl managers move', 'test/cli/administration.test.ts'],

@@ -6,6 +6,7 @@ import { declaredKinds } from '../../server/contract/declared-kinds.ts';
 import type { KindOf } from '../../server/contract/kind.ts';
 import { permissions } from '../../server/contract/permissions.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
+import { withCertificates } from './authority.ts';
 import { fullSettings } from './full-settings.ts';
 import { SAML_CERTIFICATE } from './saml.ts';
 
@@ -117,7 +118,7 @@ function ownSections(): RealmDocument {
       { alias: 'password-only', executions: [step('username-password')] },
       { alias: 'empty', executions: [] },
     ],
-    clients: [
+    clients: withCertificates([
       {
         clientId: 'billing',
         name: 'Billing',
@@ -202,7 +203,7 @@ function ownSections(): RealmDocument {
         policyUri: 'https://web.example.com/policy',
         tosUri: 'https://web.example.com/terms',
       },
-    ],
+    ]),
     clientRoles: {
       billing: [
         { name: 'clerk', description: 'At the desk' },

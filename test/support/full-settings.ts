@@ -1,5 +1,6 @@
 // Every setting of a realm with another value than a fresh realm's.
 import type { Settings } from '../../server/contract/settings.ts';
+import { SAMPLE_AUTHORITY } from './authority.ts';
 
 export const fullSettings = {
   displayName: 'Ácme: on & off',
@@ -48,6 +49,7 @@ export const fullSettings = {
   maxEmailsPerHour: 5000,
   clientAssertionAudience: 'endpoints',
   requirePushedAuthorizationRequests: true,
+  tlsClientAuthAuthorities: SAMPLE_AUTHORITY,
   profile: 'fapi2-security',
   workloadTokenTtlSeconds: 120,
   clientRegistration: 'open',

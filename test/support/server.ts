@@ -117,6 +117,7 @@ export async function startTestServer({
   });
   await app.start();
   await app.http.listen({ host: '127.0.0.1', port });
+  await app.listenForCertificates();
   if (jobs) await app.work();
   // Behind https there would be a proxy.
   const baseUrl = config.baseUrl.startsWith('https:') ? `http://127.0.0.1:${port}` : config.baseUrl;

@@ -24,6 +24,15 @@
 {{- $faults = append $faults (printf "%s: give a Secret or a ConfigMap, not both" $name) -}}
 {{- end -}}
 {{- end -}}
+{{- if and $v.server.clientCertificates.header (not $v.server.clientCertificates.proxies) -}}
+{{- $faults = append $faults "server.clientCertificates.proxies must name the proxies that forward certificates: any other client could send the header itself" -}}
+{{- end -}}
+{{- if and $v.server.mutualTls.url (not $v.server.mutualTls.existingSecret) (not $v.server.clientCertificates.header) -}}
+{{- $faults = append $faults "server.mutualTls.url needs server.mutualTls.existingSecret, or server.clientCertificates.header" -}}
+{{- end -}}
+{{- if and $v.server.mutualTls.existingSecret (eq (int $v.server.mutualTls.port) (int $v.server.port)) -}}
+{{- $faults = append $faults "server.mutualTls.port must differ from server.port" -}}
+{{- end -}}
 {{- $url := urlParse $v.server.baseUrl -}}
 {{- if and (eq $url.scheme "http") (not (has $url.hostname (list "localhost" "127.0.0.1" "[::1]"))) -}}
 {{- $faults = append $faults "server.baseUrl must be https, except on loopback" -}}

@@ -5,7 +5,7 @@ import {
   profileClientSigning,
   profileDefaults,
   profileNames,
-  profileSets,
+  profileSetsFor,
   SecurityProfile,
 } from '../../../server/contract/security-profiles.ts';
 import { FullValue } from '../../kinds/cells.tsx';
@@ -59,7 +59,7 @@ export const LacksNote = ({ held: { profile, lacks } }: { held: Held }) =>
 
 export function ProfileTab({ row, held: { profile, lacks } }: { row: Row; held: Held }) {
   const own = row.profile === profile;
-  const set = Object.entries({ ...profileSets[profile] });
+  const set = Object.entries(profileSetsFor(profile, row.tlsClientCertificateBoundAccessTokens === true));
   const defaults = profileDefaults.filter((field) => typeof row[field] !== 'string');
   return (
     <div className="stack">

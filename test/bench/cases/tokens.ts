@@ -118,6 +118,12 @@ export const tokenCases: Case[] = [
     run: (bench) => run(bench, { flow: 'dpop', cores: 1, warmRequests: WARM_REQUESTS / 8, stockPerSecond: 3000 }),
   },
   {
+    name: 'mtls',
+    title: 'client_credentials by a certificate, which binds the token / signing limit',
+    goal: { atLeast: 0.3 },
+    run: (bench) => run(bench, { flow: 'mtls', cores: 1, warmRequests: WARM_REQUESTS / 4 }),
+  },
+  {
     name: 'par',
     title: 'pushed request, authorization and code, three requests / signing limit (it signs twice: at most 0.50)',
     goal: { atLeast: 0.1 },

@@ -98,7 +98,7 @@ async function startSide(name: Side['name'], { size, postgresUrl, say }: Making)
     SVC_BOOTSTRAP_ADMIN_PASSWORD: randomBytes(16).toString('base64url'),
     SVC_OPERATOR_CLIENT_SECRET: secretOf('operator'),
   };
-  const realm: BenchRealm = { ...newRealm({ clients: SERVICES, users: USERS }), secret: secretOf('clients') };
+  const realm: BenchRealm = { ...(await newRealm({ clients: SERVICES, users: USERS })), secret: secretOf('clients') };
   const start = () => startProgram([serverFile], { env, ready: 'listens on' });
   if (!isThere) {
     say(`making the ${name} installation …`);

@@ -2,8 +2,8 @@
 // Does not own: talking to directories (ldap-sync.test.ts).
 // Implements: RFC 4514; decisions "User federation".
 import { expect, test } from 'vitest';
+import { dnKey } from '../../../server/domain/distinguished-name.ts';
 import { entryOf, sessionOf } from '../../../server/features/people/user-federation/connection.ts';
-import { dnKey } from '../../../server/features/people/user-federation/dn.ts';
 
 test.each([
   ['uid=ada,dc=example', 'UID = Ada , DC=EXAMPLE'],

@@ -254,7 +254,7 @@ describe('a realm’s profile', () => {
     expect(lacks).toEqual({
       fit: [],
       half: [expect.stringContaining('accessTokenSignedResponseAlg must be one of PS256, ES256, EdDSA')],
-      old: [expect.stringContaining('tokenEndpointAuthMethod must be private_key_jwt')],
+      old: [expect.stringContaining('tokenEndpointAuthMethod must be one of private_key_jwt, tls_client_auth')],
     });
     const query = { type: 'TOKEN_REFUSED' };
     await expect

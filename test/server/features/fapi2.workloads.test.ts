@@ -81,7 +81,7 @@ test('under a realm’s profile, a workload’s client has to meet it', async ()
   const query = { type: 'WORKLOAD_TOKEN_REFUSED' };
   await expect
     .poll(async () => (await server.admin.call(listEvents, { params, query })).body?.map(({ data }) => data?.reason))
-    .toContainEqual(expect.stringContaining('tokenEndpointAuthMethod must be private_key_jwt'));
+    .toContainEqual(expect.stringContaining('tokenEndpointAuthMethod must be one of private_key_jwt'));
 });
 
 test.each(paths)('and a workload has to prove a key, at %s', async (path) => {

@@ -71,7 +71,7 @@ const family: FamilyRow = {
 };
 const codeRequest: CodeRequest = {
   now,
-  jkt: undefined,
+  sender: {},
   redirectUri: granted.redirectUri,
   verifier,
   resources: [],
@@ -80,7 +80,7 @@ const codeRequest: CodeRequest = {
 };
 const refreshRequest: RefreshRequest = {
   now,
-  jkt: undefined,
+  sender: {},
   presented: family.token_hash,
   resources: [],
   presentResources: () => granted.resources,

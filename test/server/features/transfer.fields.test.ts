@@ -4,6 +4,7 @@ import { elementsOf, fieldsOfKey } from '../../../server/contract/section.ts';
 import { presentSections } from '../../../server/contract/sections.ts';
 import { settingNames } from '../../../server/contract/settings.ts';
 import type { Plan, RealmDocument } from '../../../server/contract/transfer.ts';
+import { SAMPLE_AUTHORITY } from '../../support/authority.ts';
 import { exampleSections, fullRealm } from '../../support/full-realm.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
@@ -86,6 +87,7 @@ const cases: Case[] = [
       maxEmailsPerHour: 0,
       clientAssertionAudience: 'issuer',
       requirePushedAuthorizationRequests: false,
+      tlsClientAuthAuthorities: null,
       profile: null,
       workloadTokenTtlSeconds: 121,
       clientRegistration: 'closed',
@@ -171,6 +173,13 @@ const cases: Case[] = [
       requestUris: ['https://sector.example/request.jwt'],
       authorizationDetailsTypes: ['plain'],
       idTokenUserinfoClaims: true,
+      tlsClientAuthSubjectDn: 'CN=jobs,O=Example',
+      tlsClientAuthSanDns: 'jobs.example.com',
+      tlsClientAuthSanUri: 'spiffe://example.org/jobs',
+      tlsClientAuthSanIp: '192.0.2.1',
+      tlsClientAuthSanEmail: 'jobs@example.com',
+      tlsClientAuthAuthorities: SAMPLE_AUTHORITY,
+      tlsClientCertificateBoundAccessTokens: true,
       dpopBoundAccessTokens: true,
       backchannelLogoutUri: 'https://back.example/logout',
       backchannelNotificationEndpoint: 'https://back.example/decided',

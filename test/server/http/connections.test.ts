@@ -36,7 +36,7 @@ test.each(['/actuator/health/liveness', '/realms/master/.well-known/openid-confi
 /** A server that answers when the test says so; where it listens. */
 async function slowServer(graceMs?: number) {
   const server = createServer();
-  const connections = trackConnections(server, graceMs);
+  const connections = trackConnections(server, { ...(graceMs !== undefined && { graceMs }) });
   const asked = once(server, 'request');
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -3,6 +3,7 @@
 import { separateWords } from '../../../server/contract/apart.ts';
 import { declaredKinds } from '../../../server/contract/declared-kinds.ts';
 import { type KindOf, writesOf } from '../../../server/contract/kind.ts';
+import { SAMPLE_AUTHORITY } from '../../support/authority.ts';
 import { SAML_CERTIFICATE } from '../../support/saml.ts';
 import { API, type Sample } from './sample.ts';
 
@@ -94,6 +95,13 @@ const own: Readonly<Record<string, Own>> = {
       tosUri: 'https://sector.example/terms',
       requestUris: ['https://sector.example/b.jwt', 'https://sector.example/a.jwt'],
       idTokenUserinfoClaims: true,
+      tlsClientAuthSubjectDn: 'CN=jobs,O=Example',
+      tlsClientAuthSanDns: 'jobs.example.com',
+      tlsClientAuthSanUri: 'spiffe://example.org/jobs',
+      tlsClientAuthSanIp: '192.0.2.1',
+      tlsClientAuthSanEmail: 'jobs@example.com',
+      tlsClientAuthAuthorities: SAMPLE_AUTHORITY,
+      tlsClientCertificateBoundAccessTokens: true,
       dpopBoundAccessTokens: true,
       backchannelLogoutUri: 'https://back.example/logout',
       tokenExchangeImpersonation: true,
@@ -121,6 +129,10 @@ const own: Readonly<Record<string, Own>> = {
       tokenEndpointAuthMethod: 'client_secret_post',
       jwksUri: null,
       jwks: { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }] },
+      tlsClientAuthSanDns: null,
+      tlsClientAuthSanUri: null,
+      tlsClientAuthSanIp: null,
+      tlsClientAuthSanEmail: null,
       profile: null,
     },
     beside: {

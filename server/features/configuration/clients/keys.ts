@@ -11,6 +11,14 @@ const Jwks = z
   .transform(({ keys }) => ({ keys: keys.flatMap((key) => Jwk.safeParse(key).data ?? []) }));
 export type Jwks = z.infer<typeof Jwks>;
 
+const Certified = z.looseObject({ x5c: z.array(z.string()).min(1) });
+/** The keys' certificates (RFC 7517 §4.7), in DER. */
+export const certificatesIn = ({ keys }: Jwks): Buffer[] =>
+  keys.flatMap((key) => {
+    const [own] = Certified.safeParse(key).data?.x5c ?? [];
+    return own === undefined ? [] : [Buffer.from(own, 'base64')];
+  });
+
 type Keyed = Pick<ClientView, 'jwks' | 'jwksUri'>;
 
 /** Runs `use` with a client's keys. If it throws with cached keys, it runs once more with newly fetched ones. */

@@ -9,7 +9,8 @@ import {
   PROFILE_ALGORITHM,
   profileClientSigning,
   profileDefaults,
-  profileSets,
+  profileMethods,
+  profileSetsFor,
   profileSigning,
   type SecurityProfile,
 } from '../../../contract/security-profiles.ts';
@@ -56,9 +57,7 @@ export function profileFaults(client: Profiled, profile: SecurityProfile | null)
       : [];
   };
   return [
-    ...(client.tokenEndpointAuthMethod === 'private_key_jwt'
-      ? []
-      : [fault('tokenEndpointAuthMethod', 'must be private_key_jwt')]),
+    ...other('tokenEndpointAuthMethod', profileMethods),
     ...(client.clientAssertionAudience === 'endpoints'
       ? [fault('clientAssertionAudience', 'must be issuer, or null')]
       : []),
@@ -92,6 +91,7 @@ interface Settable {
   requireSignedRequestObject: boolean;
   requireSignedResponse: boolean;
   dpopBoundAccessTokens: boolean;
+  certificateBoundAccessTokens: boolean;
   reuseRefreshTokens: boolean | null;
   clientAssertionAudience: 'issuer' | 'endpoints' | null;
   idTokenSignedResponseAlg: SigningAlgorithm | null;
@@ -106,7 +106,7 @@ export function underProfile<T extends Settable>(client: T, profile: SecurityPro
   const signing = profileDefaults.map((field) => [field, client[field] ?? PROFILE_ALGORITHM]);
   return {
     ...client,
-    ...profileSets[profile],
+    ...profileSetsFor(profile, client.certificateBoundAccessTokens),
     ...Object.fromEntries(signing),
     requireSignedResponse: profile === MESSAGE_SIGNING,
   };

@@ -1,5 +1,8 @@
 // The rules for a client as a whole: faults that no single field's schema can find.
+
+import { isIP } from 'node:net';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
+import { CERTIFICATE_NAMES, type CertificateName } from '../../../contract/client-authentication.ts';
 import { type EncryptionFields, encryptedAnswers } from '../../../contract/client-jwts.ts';
 import type { Client } from '../../../contract/clients.ts';
 import { loopbackHosts } from '../../../contract/names.ts';
@@ -11,6 +14,7 @@ import { encryptionKeyFor } from '../../../domain/encryption-key.ts';
 import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt } from '../../../http/own-addresses.ts';
 import { joinPaths } from '../../../resource/items.ts';
 import type { Wanted } from '../../../resource/part.ts';
+import { authorityFaults } from './authorities.ts';
 import { type Profiled, profileFaults } from './profile.ts';
 
 /** Addresses that pages show or link to. */
@@ -21,6 +25,8 @@ type Shape = Profiled &
   Pick<
     Client,
     | 'profile'
+    | CertificateName
+    | 'tlsClientAuthAuthorities'
     | 'grantTypes'
     | 'postLogoutRedirectUris'
     | 'requirePkce'
@@ -86,6 +92,7 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
     ...(method === 'private_key_jwt' && jwks === null && jwksUri === null
       ? [fault('jwks', 'private_key_jwt needs jwks or jwksUri')]
       : []),
+    ...certificateFaults(client),
     ...(jwks !== null && jwksUri !== null ? [fault('jwksUri', 'give jwks or jwksUri, not both (RFC 7591 §2)')] : []),
     ...(jwksUri !== null && !jwksUri.startsWith('https:') ? [fault('jwksUri', 'must be https')] : []),
     ...(jwks === null ? [] : jwksFaults(jwks)),
@@ -116,6 +123,41 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
         : [],
     ),
   ];
+}
+
+/** RFC 8705 §2.1.2: a client has exactly one name. §2.2.2: a self-signed certificate has to be registered. */
+function certificateFaults(client: Shape): FieldError[] {
+  const { tokenEndpointAuthMethod: method, jwks, jwksUri, tlsClientAuthAuthorities: authorities } = client;
+  const [first, second] = CERTIFICATE_NAMES.filter((field) => client[field] !== null);
+  const keys: unknown[] = Array.isArray(jwks?.keys) ? jwks.keys : [];
+  const certificates = keys.some((key) => Array.isArray(Object(key).x5c));
+  return [
+    ...(method === 'tls_client_auth' && first === undefined
+      ? [fault('tlsClientAuthSubjectDn', 'tls_client_auth needs this, or one of tlsClientAuthSan…')]
+      : []),
+    ...(second === undefined ? [] : [fault(second, `only one name counts, and ${first} is given (RFC 8705 §2.1.2)`)]),
+    ...CERTIFICATE_NAMES.flatMap((field) => nameFault(field, client[field])),
+    ...authorityFaults('tlsClientAuthAuthorities', authorities),
+    ...(method === 'self_signed_tls_client_auth' && jwksUri === null && !certificates
+      ? [fault('jwks', 'self_signed_tls_client_auth needs a key with x5c, or jwksUri')]
+      : []),
+  ];
+}
+
+const NAME_FORMS: Readonly<Record<CertificateName, [RegExp, string]>> = {
+  tlsClientAuthSubjectDn: [
+    /^\s*[A-Za-z0-9.-]+\s*=([^\\,+;]|\\.)+([,+;]\s*[A-Za-z0-9.-]+\s*=([^\\,+;]|\\.)+)*$/,
+    'must be a distinguished name such as CN=billing,O=Example,C=DE (RFC 4514)',
+  ],
+  tlsClientAuthSanDns: [/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/, 'must be a DNS name, without a wildcard'],
+  tlsClientAuthSanUri: [/^[A-Za-z][A-Za-z0-9+.-]*:[\x21-\x7e]+$/, 'must be an absolute URI'],
+  tlsClientAuthSanIp: [/^[0-9a-fA-F.:]+$/, 'must be an IP address'],
+  tlsClientAuthSanEmail: [/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address'],
+};
+function nameFault(field: CertificateName, name: string | null): FieldError[] {
+  const [form, message] = NAME_FORMS[field];
+  const isFit = name === null || (form.test(name) && (field !== 'tlsClientAuthSanIp' || isIP(name) !== 0));
+  return isFit ? [] : [fault(field, message)];
 }
 
 /** An encrypted answer needs a key that the client has registered; `…Enc` needs its `…Alg`. */

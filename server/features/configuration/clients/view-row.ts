@@ -8,7 +8,7 @@ import { fragment, type Sql } from '../../../db/sql.ts';
 import { agentActs } from '../../../domain/agents.ts';
 import type { ClaimView } from '../../../domain/claims.ts';
 import type { RolePairs } from '../../../domain/person.ts';
-import type { AgentView, ApplicationView } from './view.ts';
+import type { AgentView, ApplicationView, CertificateTerms } from './view.ts';
 
 export interface ClientRow {
   id: string;
@@ -57,6 +57,8 @@ export interface ClientRow {
   jwks_uri: string | null;
   allowed_resources: string[];
   dpop_bound_access_tokens: boolean;
+  tls_client_certificate_bound_access_tokens: boolean;
+  certificate: CertificateTerms | null;
   token_exchange_impersonation: boolean;
   may_act_client: string | null;
   registered: 'itself' | 'document' | null;
@@ -88,6 +90,14 @@ const encryption = fragment`jsonb_build_object(
   'requestObjectEncryptionAlg', c.request_object_encryption_alg,
   'requestObjectEncryptionEnc', c.request_object_encryption_enc)`;
 
+const certificate = fragment`jsonb_build_object(
+  'tlsClientAuthSubjectDn', c.tls_client_auth_subject_dn,
+  'tlsClientAuthSanDns', c.tls_client_auth_san_dns,
+  'tlsClientAuthSanUri', c.tls_client_auth_san_uri,
+  'tlsClientAuthSanIp', c.tls_client_auth_san_ip,
+  'tlsClientAuthSanEmail', c.tls_client_auth_san_email,
+  'tlsClientAuthAuthorities', c.tls_client_auth_authorities)`;
+
 export const readClient = (sql: Sql, realm: string, clientId: string) => sql<ClientRow>`
   select c.id, c.client_id, c.name, c.logo_uri, c.client_uri, c.policy_uri, c.tos_uri, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,
     c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
@@ -101,7 +111,9 @@ export const readClient = (sql: Sql, realm: string, clientId: string) => sql<Cli
       c.introspection_encrypted_response_alg, c.request_object_encryption_alg) is not null then ${encryption} end as encryption,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources, c.authorization_details_types,
     c.backchannel_notification_endpoint,
-    c.client_assertion_audience, c.dpop_bound_access_tokens, c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
+    c.client_assertion_audience, c.dpop_bound_access_tokens, c.tls_client_certificate_bound_access_tokens,
+    case when c.token_endpoint_auth_method = 'tls_client_auth' then ${certificate} end as certificate,
+    c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
     (
       select case when g.document_fresh_until is null then 'itself' else 'document' end
       from client_registration g where g.realm_id = c.realm_id and g.client = c.id

@@ -1,6 +1,7 @@
 // Clients as the protocol endpoints use them, cached in this process: a client_credentials request with a warm cache
 // needs no query. resource.ts has the admin API of clients. Decisions "Client".
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
+import type { CertificateName } from '../../../contract/client-authentication.ts';
 import type { EncryptionFields } from '../../../contract/client-jwts.ts';
 import type { TokenEndpointAuthMethod } from '../../../contract/clients.ts';
 import type { SecurityProfile } from '../../../contract/security-profiles.ts';
@@ -89,6 +90,10 @@ export interface ClientView {
   authorizationDetailsTypes: ReadonlySet<string>;
   /** Tokens are bound to a key that the client proves. */
   dpopBoundAccessTokens: boolean;
+  /** Tokens are bound to the certificate of the client's connection. */
+  certificateBoundAccessTokens: boolean;
+  /** Of a client that authenticates by an authority's certificate. */
+  certificate: CertificateTerms | null;
   /** Tokens that the client gets by exchange don't name it as the acting party. */
   tokenExchangeImpersonation: boolean;
   /** The only client that may exchange this client's tokens. */
@@ -114,6 +119,9 @@ export interface ClientView {
   /** The client holds an admin role, so it may request the admin API's audience. */
   administers: boolean;
 }
+
+/** What a client's certificate has to say, and the authorities that may say it. */
+export type CertificateTerms = Readonly<Record<CertificateName | 'tlsClientAuthAuthorities', string | null>>;
 
 export interface AgentView {
   id: string;
@@ -225,6 +233,8 @@ const plainView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView 
   allowedResources: new Set(row.allowed_resources),
   authorizationDetailsTypes: new Set(row.authorization_details_types),
   dpopBoundAccessTokens: row.dpop_bound_access_tokens,
+  certificateBoundAccessTokens: row.tls_client_certificate_bound_access_tokens,
+  certificate: row.certificate,
   tokenExchangeImpersonation: row.token_exchange_impersonation,
   mayActClient: row.may_act_client,
   registered: row.registered !== null,

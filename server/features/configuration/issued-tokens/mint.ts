@@ -21,6 +21,7 @@ import {
 import type { AskedClaims } from '../../../domain/claims-request.ts';
 import type { Person } from '../../../domain/person.ts';
 import { OPENID } from '../../../domain/scopes.ts';
+import type { Confirmation } from '../../../domain/sender.ts';
 import type { Subject, Subjects } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { adminAudience } from '../../../http/own-addresses.ts';
@@ -38,8 +39,8 @@ export interface SignedIn {
   acr: string;
   amr: readonly string[];
 }
-/** The thumbprint of the key that an access token is bound to (RFC 9449 §6.1); undefined: a bearer token. */
-type Bound = string | undefined;
+/** The keys that an access token is bound to; undefined: a bearer token. */
+type Bound = Confirmation | undefined;
 
 /** The acting party, and the end of its time. */
 export interface Acting {
@@ -62,7 +63,7 @@ export interface Minted {
 /** A service account's token that is asked for. */
 export interface ClientsToken {
   scopes: readonly ScopeView[];
-  jkt: Bound;
+  cnf: Bound;
   resources?: readonly string[];
   details?: readonly AuthorizationDetail[] | undefined;
   ttlSeconds?: number;
@@ -71,7 +72,7 @@ export interface ClientsToken {
 /** A user's tokens that are asked for. */
 export interface PersonsTokens {
   person: Person;
-  jkt: Bound;
+  cnf: Bound;
   /** The `sub` that the grant began with, if it isn't the user's id. */
   about?: string | undefined;
   scopes: readonly ScopeView[];
@@ -149,7 +150,7 @@ export function createMint({
   async function clientsClaims(
     realm: string,
     client: ClientView,
-    { scopes, resources = [], details = [], ttlSeconds, claims = {}, jkt }: ClientsToken,
+    { scopes, resources = [], details = [], ttlSeconds, claims = {}, cnf }: ClientsToken,
   ) {
     if (await isPerson(sql, realm, client.clientId)) throw namedAsPerson();
     const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
@@ -170,7 +171,7 @@ export function createMint({
         client_id: client.clientId,
         scope: scope || undefined,
         authorization_details: authorizationDetails,
-        cnf: jkt === undefined ? undefined : { jkt },
+        cnf,
       },
       scope,
       expiresIn,
@@ -194,7 +195,7 @@ export function createMint({
       claims = { idToken: [], userinfo: [] },
       details = [],
       acting,
-      jkt,
+      cnf,
     }: PersonsTokens,
   ) {
     const subject = await subjects.of(realm, client, person);
@@ -226,7 +227,7 @@ export function createMint({
       ...(client.mayActClient !== null && { may_act: { client_id: client.mayActClient } }),
       ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
       gid,
-      cnf: jkt === undefined ? undefined : { jkt },
+      cnf,
       ...about,
     };
     /** @param atHash binds the ID token to the access token */
@@ -259,12 +260,12 @@ export function createMint({
         audience: aud,
         permissions,
         person,
-        jkt,
+        cnf,
       }: {
         audience: string;
         permissions: readonly UmaPermission[];
         person: { about: Subject; gid: string; signedIn: SignedIn; act: unknown; until: Date } | undefined;
-        jkt: Bound;
+        cnf: Bound;
       },
     ): Promise<Minted> {
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, undefined, person?.until);
@@ -283,7 +284,7 @@ export function createMint({
           client_id: client.clientId,
           authorization: { permissions },
           gid: person?.gid,
-          cnf: jkt === undefined ? undefined : { jkt },
+          cnf,
           auth_time,
           acr,
           amr,

@@ -12,6 +12,7 @@ import { type JwtKey, signJwt } from '../../../crypto/jwt.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
+import { Confirmation, isProven } from '../../../domain/sender.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { PresentedToken } from '../../../http/presented-token.ts';
 import { algorithmsFor } from '../clients/profile.ts';
@@ -29,7 +30,7 @@ const Claims = z.looseObject({
   sid: z.string().optional(),
   /** The grant (refresh family or code) that the token comes from, so that ending the grant ends the token. */
   gid: z.string().optional(),
-  cnf: z.looseObject({ jkt: z.string() }).optional(),
+  cnf: Confirmation.optional(),
   [USERINFO_CLAIM]: z.array(z.string()).optional(),
 });
 /** The claims of a verified token. */
@@ -111,21 +112,22 @@ export function createTokens({
     verify,
 
     /**
-     * Verifies an access token of an API request: a bound token needs a proof of its key, any other is a bearer token.
-     * RFC 9449 §7.
+     * Verifies an access token of an API request. A token that is bound to a key needs a proof of it (RFC 9449 §7), and one
+     * that is bound to a certificate needs a connection by that certificate (RFC 8705 §3); any other is a bearer token.
      */
     async present(
       realm: string,
-      { token, dpop: proof }: PresentedToken,
+      { token, dpop: proof, x5t }: PresentedToken,
       { audience }: { audience: string },
     ): Promise<Claims | undefined> {
       const claims = await verify(realm, token, { typ: 'at+jwt', audience });
-      if (!claims || (claims.cnf === undefined) !== (proof === undefined)) return undefined;
-      if (!proof) return claims;
+      if (!claims || (claims.cnf?.jkt === undefined) !== (proof === undefined)) return undefined;
+      if (!proof) return isProven(claims, { x5t }) ? claims : undefined;
       const client = await clients.view(realm, claims.client_id ?? '');
       const algorithms = algorithmsFor({ profile: client?.profile ?? null });
       const proven = dpop.check(realm, proof, { accessToken: token, nonce: 'ignored', algorithms });
-      return (await proven.catch(undefinedIfRefused)) === claims.cnf?.jkt ? claims : undefined;
+      const jkt = await proven.catch(undefinedIfRefused);
+      return isProven(claims, { jkt, x5t }) ? claims : undefined;
     },
 
     /**

@@ -9,6 +9,7 @@ import { MASTER } from '../../../contract/realms.ts';
 import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../../contract/settings.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../../http/own-addresses.ts';
+import { authorityFaults } from '../clients/authorities.ts';
 
 /** The stored settings: only those that were set. */
 export type StoredSettings = Partial<Omit<RealmSettingsDto, 'realmId'>>;
@@ -102,6 +103,8 @@ export function settingsFaults(
     refuse('subjectStrategy attribute needs subjectAttribute', 'subjectStrategy', 'subjectAttribute');
   if (wanted.profile !== null && wanted.realmId === MASTER)
     refuse('must be null in master, whose administrators’ program is a public client', 'profile');
+  for (const { message } of authorityFaults('tlsClientAuthAuthorities', wanted.tlsClientAuthAuthorities))
+    refuse(message, 'tlsClientAuthAuthorities');
   const at = { baseUrl, realm: wanted.realmId };
   const against = issuer === null ? undefined : againstIssuer(issuer, at);
   if (against !== undefined) refuse(against, 'issuer');

@@ -148,7 +148,7 @@ export function createTokenPreviews({ sql, clients, settings, subjects, mint, ba
       });
     const audience = subject ? client : { ...client, subjectType: 'public' as const };
     const signedIn = { sid: UNMADE.sid, authTime: Math.floor(now().getTime() / 1000), acr: '1', amr: ['pwd'] };
-    const usual = { jkt: undefined, gid: UNMADE.gid, scopes, openid, resources, signedIn, person };
+    const usual = { cnf: undefined, gid: UNMADE.gid, scopes, openid, resources, signedIn, person };
     const made =
       subject || policy.subjectStrategy !== 'attribute'
         ? await mint.personsClaims(realm, audience, { ...usual, about: subject?.sub })
@@ -190,7 +190,7 @@ export function createTokenPreviews({ sql, clients, settings, subjects, mint, ba
     const refused = clientFaults(client, 'client_credentials');
     const { scopes } = scopesFor(client, input, refused);
     const resources = resourcesFor(client, input, policy.resourceIndicators, refused);
-    const { claims } = await mint.clientsClaims(realm, client, { scopes, resources, jkt: undefined });
+    const { claims } = await mint.clientsClaims(realm, client, { scopes, resources, cnf: undefined });
     const sources: Sources = { mappers: client.mappers, scopes };
     const origins = originsIn('accessToken', sources, { roles: client.roles }, { session: {}, hides: () => false });
     return {

@@ -49,7 +49,7 @@ const named = (realm: string) => fragment`
     union
     select a.n, c.id from asked a
       join client c on c.realm_id = ${realm} and c.token_endpoint_auth_method = a."authMethod"
-        and c.client_assertion_audience is null
+        and case when a."authMethod" = 'tls_client_auth' then c.tls_client_auth_authorities else c.client_assertion_audience end is null
     union
     select a.n, g.client from asked a
       join client_registration g on g.realm_id = ${realm} and g.document_fresh_until is not null where a."byDocument"

@@ -63,14 +63,16 @@ const profileEffects =
     ];
     if (from !== null) return signing;
     return [
-      lockoutEffect(`${to}: refuses clients that do not prove themselves by private_key_jwt`),
-      lockoutEffect(`${to}: refuses ${requests} that are not pushed, lack PKCE or prove no key (DPoP)`),
+      lockoutEffect(`${to}: refuses clients that do not prove themselves by private_key_jwt or a certificate`),
+      lockoutEffect(`${to}: refuses ${requests} that are not pushed, lack PKCE or prove no key (DPoP, or mutual TLS)`),
       lockoutEffect(`${to}: refuses what is signed by another algorithm than PS256, ES256 or EdDSA`),
       lockoutEffect(`${to}: tokens are signed by PS256, unless the client names another algorithm`),
       changeEffect(`${to}: refresh tokens stay the same`),
       ...(to === 'fapi2-message-signing' ? signing : []),
     ];
   };
+const otherCertificate: FieldEffect = (_, to) =>
+  to === null ? [] : [lockoutEffect(`has to show a certificate for ${String(to)}`)];
 const flow: FieldEffect = (_, to) => [
   changeEffect(`people sign in by ${to === null ? 'the realm’s flow' : `the flow ${String(to)}`}`),
 ];
@@ -100,6 +102,13 @@ export const ofClient: FieldEffects = {
     to === null ? [] : [lockoutEffect(`refuses requests that are not signed by ${to}`)],
   requestUris: removalEffect((uris) => lockoutEffect(`requests at ${uris} are not fetched any more`)),
   dpopBoundAccessTokens: requirementEffect('token requests that prove no key'),
+  tlsClientCertificateBoundAccessTokens: requirementEffect('token requests without a certificate'),
+  tlsClientAuthSubjectDn: otherCertificate,
+  tlsClientAuthSanDns: otherCertificate,
+  tlsClientAuthSanUri: otherCertificate,
+  tlsClientAuthSanIp: otherCertificate,
+  tlsClientAuthSanEmail: otherCertificate,
+  tlsClientAuthAuthorities: always(lockoutEffect('refuses certificates of other authorities')),
   idTokenSignedResponseAlg: signedBy('its ID tokens are signed'),
   accessTokenSignedResponseAlg: signedBy('its access tokens are signed'),
   userinfoSignedResponseAlg: (_, to) => [
@@ -165,6 +174,7 @@ export const ofSettings: FieldEffects = {
   browserFlow: flow,
   clientAssertionAudience: (_, to) =>
     to === 'issuer' ? [lockoutEffect('refuses assertions that are made for an endpoint')] : [],
+  tlsClientAuthAuthorities: always(lockoutEffect('refuses certificates of other authorities')),
   clientIdMetadataDocuments: switchedOff(
     lockoutEffect('clients that are known by the address of their metadata get no tokens'),
   ),

@@ -25,7 +25,7 @@ export interface Touched {
   /** Clients that may request this resource. */
   resource?: string;
   /** Clients that authenticate by this method. */
-  /** Clients that authenticate by this method, and for which the realm's `clientAssertionAudience` decides. */
+  /** Clients that authenticate by this method, and for which the realm's setting decides. */
   authMethod?: string;
   /** Clients identified by the URL of their metadata document. */
   byDocument?: true;
@@ -72,6 +72,7 @@ const ofChannels: Readonly<Record<string, readonly string[]>> = {
 };
 const settingTouches: Readonly<Record<string, Touched>> = {
   clientAssertionAudience: { authMethod: 'private_key_jwt' },
+  tlsClientAuthAuthorities: { authMethod: 'tls_client_auth' },
   clientIdMetadataDocuments: { byDocument: true },
   clientIdMetadataHosts: { byDocument: true },
   maxSmsPerHour: { authenticators: ofChannels.SMS ?? [] },

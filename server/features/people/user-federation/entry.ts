@@ -2,9 +2,9 @@
 // Decisions "User federation".
 import { asciiEmail, isEmail } from '../../../contract/email.ts';
 import { Username } from '../../../contract/users.ts';
+import { dnKey } from '../../../domain/distinguished-name.ts';
 import type { DirectoryPerson } from '../users/from-directory.ts';
 import { type Entry, isBinary } from './connection.ts';
-import { dnKey } from './dn.ts';
 import type { Directory } from './store.ts';
 
 const NAMES = ['username', 'email', 'firstName', 'lastName'] as const;

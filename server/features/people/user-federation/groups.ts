@@ -4,6 +4,7 @@
 import { GroupPath } from '../../../contract/groups.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { byDirectory } from '../../../domain/directories.ts';
+import { dnKey } from '../../../domain/distinguished-name.ts';
 import { escapedGroupName } from '../../../domain/group-names.ts';
 import { changeOf } from '../../../resource/change.ts';
 import type { Resource } from '../../../resource/resource.ts';
@@ -11,7 +12,6 @@ import { writeChanges } from '../../../resource/write.ts';
 import { lockPaths } from '../groups/resource.ts';
 import type { FromDirectoryWriter } from '../users/from-directory.ts';
 import type { Entry, Session } from './connection.ts';
-import { dnKey } from './dn.ts';
 import { stableId } from './entry.ts';
 import * as store from './store.ts';
 

@@ -1,8 +1,8 @@
 // Nested groups of a directory: a member of an inner group is a member of every group around it, at any depth. The
 // functions walk the groups; they are pure apart from `found` and `pages`.
 
+import { dnKey } from '../../../domain/distinguished-name.ts';
 import { DirectoryFault } from './connection.ts';
-import { dnKey } from './dn.ts';
 import type { FoundGroup } from './groups.ts';
 
 /** The most nested groups and members that are held in memory at once. docs/ldap.md names these limits, too. */

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import type { Refusals } from '../../../events/refusals.ts';
+import { certificateOf } from '../../../http/client-certificate.ts';
 import type { Cors } from '../../../http/cors.ts';
 import type { Form } from '../../../http/form.ts';
 import { formOf, oauthErrorOf, realmOf } from '../../../http/oauth.ts';
@@ -36,6 +37,7 @@ export async function answerClient(
     authorization,
     form,
     address: request.ip,
+    certificate: certificateOf(request),
   });
   cors.restrict(request, reply, client);
   const retryAfterSeconds = confidential ? undefined : attempts.take(inRealm(realm, request.ip));

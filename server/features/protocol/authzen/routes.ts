@@ -2,6 +2,7 @@
 // with a token for the protection API.
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import * as api from '../../../contract/authzen.ts';
+import { certificateOf } from '../../../http/client-certificate.ts';
 import { preflightForAll } from '../../../http/cors.ts';
 import { parseForm } from '../../../http/form.ts';
 import { acceptEmptyJson, jsonBodyOf } from '../../../http/json-body.ts';
@@ -46,6 +47,7 @@ export function authzenRoutes(app: FastifyInstance, deps: AuthzenRoutesDeps): vo
           authorization: request.headers.authorization,
           form: parseForm(''),
           address: request.ip,
+          certificate: certificateOf(request),
         });
     if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
     return { realm, server: client, ipAddress: request.ip };

@@ -1,17 +1,23 @@
-// Owns: authenticating the client of an OAuth request: client_secret_basic, client_secret_post, private_key_jwt, none.
+// Owns: authenticating the client of an OAuth request: by a secret, private_key_jwt, a certificate (mutual TLS), or none.
 // Does not own: the client's permissions (features/protocol/token), its row (features/configuration/clients).
-// Implements: RFC 6749 §2.3, RFC 7523 §3; specification 5; every refusal is the same invalid_client.
+// Implements: RFC 6749 §2.3, RFC 7523 §3, RFC 8705 §2; specification 5; every refusal is the same invalid_client.
 import { timingSafeEqual } from 'node:crypto';
 import type { Passwords } from '../../../crypto/passwords.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
+import type { ClientCertificate } from '../../../http/client-certificate.ts';
 import type { Form } from '../../../http/form.ts';
 import { oauthErrorOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientSecret, ClientView, Overview } from '../../configuration/clients/view.ts';
 import type { Assertions } from './assertion.ts';
+import type { CertificateChecks } from './certificate.ts';
 import { nameIn, type Presented, presentedBy } from './presented.ts';
 import { createSlowSecrets } from './slow-secrets.ts';
 import { createWrongSecrets } from './wrong-secrets.ts';
+
+/** The client sends its id alone, and its connection proves it. */
+const byCertificate = (method: ClientView['authMethod']): boolean =>
+  method === 'tls_client_auth' || method === 'self_signed_tls_client_auth';
 
 /** Compared in place of a missing secret, so that every comparison takes place. */
 const NO_SECRET = Buffer.alloc(32);
@@ -24,6 +30,8 @@ export interface ClientRequest {
   form: Form;
   /** The request's address. */
   address: string;
+  /** The certificate of the request's connection. */
+  certificate: ClientCertificate | undefined;
 }
 export interface Authenticated {
   client: ClientView;
@@ -59,6 +67,7 @@ export function demandProfile({ profile, profileLacks }: Pick<ClientView, 'profi
 export function createClientAuthentication({
   clients,
   assertions,
+  certificates,
   passwords,
   now,
 }: {
@@ -67,6 +76,8 @@ export function createClientAuthentication({
     overview(realm: string): Promise<Overview>;
   };
   assertions: Assertions;
+  /** Loaded with the first client that shows a certificate. */
+  certificates(): Promise<CertificateChecks>;
   passwords: Pick<Passwords, 'verify' | 'phcForNobody'>;
   now: () => Date;
 }) {
@@ -121,26 +132,40 @@ export function createClientAuthentication({
     return false;
   }
 
-  async function proves(asked: ClientRequest, client: ClientView | undefined, presented: Presented): Promise<boolean> {
-    if (presented.method === 'secret') return secretProves(asked, client, presented);
-    if (client === undefined) return false;
-    if (presented.method === 'none') return client.authMethod === 'none';
-    return (
-      client.authMethod === 'private_key_jwt' && (await assertions.holds(asked.realm, client, presented.assertion))
+  async function certificateFault({ realm, certificate }: ClientRequest, client: ClientView) {
+    return certificate
+      ? (await certificates()).fault(realm, client, certificate)
+      : 'no certificate came with the request';
+  }
+
+  /** @returns the cause of a refusal; undefined: the proof holds */
+  async function fault(
+    asked: ClientRequest,
+    client: ClientView | undefined,
+    presented: Presented,
+  ): Promise<string | undefined> {
+    const holds = (proven: boolean) => (proven ? undefined : 'the proof did not hold');
+    if (presented.method === 'secret') return holds(await secretProves(asked, client, presented));
+    if (client === undefined) return 'no such client';
+    const { authMethod } = client;
+    if (presented.method === 'none')
+      return byCertificate(authMethod) ? certificateFault(asked, client) : holds(authMethod === 'none');
+    return holds(
+      authMethod === 'private_key_jwt' && (await assertions.holds(asked.realm, client, presented.assertion)),
     );
   }
 
   async function proven(asked: ClientRequest): Promise<Authenticated> {
     const presented = presentedBy(asked.authorization, asked.form);
     const client = await clients.view(asked.realm, presented.clientId);
-    const holds = await proves(asked, client, presented);
-    if (!holds || !client?.enabled) {
+    const why = await fault(asked, client, presented);
+    if (why !== undefined || !client?.enabled) {
       throw new OAuthError('invalid_client', 'The client could not be authenticated', {
-        reason: client ? (client.enabled ? 'the proof did not hold' : 'the client is disabled') : 'no such client',
+        reason: client ? (client.enabled ? (why ?? '') : 'the client is disabled') : 'no such client',
       });
     }
     demandProfile(client);
-    return { client, confidential: presented.method !== 'none' };
+    return { client, confidential: client.authMethod !== 'none' };
   }
 
   return {

@@ -4,10 +4,10 @@
 import { delegationBody } from '../../../contract/agents.ts';
 import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { isProven } from '../../../domain/dpop.ts';
 import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../../domain/on-behalf.ts';
 import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
+import { isProven } from '../../../domain/sender.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import type { EventBatch } from '../../../events/batch.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -38,10 +38,10 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
     scopePolicy: 'granted',
     resourcePolicy: 'client',
     ownBehalf: () => false,
-    async authorize({ realm, client, body, resources, requestedScopes, jkt, by }) {
+    async authorize({ realm, client, body, resources, requestedScopes, sender, cnf, by }) {
       const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
       if (!claims || !isPersons(claims)) throw invalid('no token of a person of this realm');
-      if (!isProven(claims, jkt)) throw invalid('bound to a key that was not proven');
+      if (!isProven(claims, sender)) throw invalid('bound to a key that was not proven');
       // Chains of acting parties are refused, because they would be hard to review.
       if (claims.act !== undefined) throw invalid('an acting party is named already');
       if (claims.gid === undefined) throw invalid('it belongs to no grant');
@@ -57,7 +57,7 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
         about: (await subjects.of(realm, client, person))?.sub,
         scopes,
         openid: false,
-        jkt,
+        cnf,
         resources,
         signedIn: signedInOf(claims),
         gid: claims.gid,

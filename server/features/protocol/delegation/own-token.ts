@@ -28,7 +28,11 @@ export const authenticationByOwnToken = ({
       throw new OAuthError('invalid_request', 'Use one method of client authentication');
     const invalid = (reason: string) =>
       new OAuthError('invalid_token', 'The access token is not valid here', { reason });
-    const claims = await tokens.present(realm, { token }, { audience: await settings.issuer(realm) });
+    const claims = await tokens.present(
+      realm,
+      { token, x5t: asked.certificate?.thumbprint },
+      { audience: await settings.issuer(realm) },
+    );
     if (!claims || isPersons(claims)) throw invalid('it is no client’s own token');
     const { client_id: clientId = '' } = claims;
     if ((form.get('client_id') ?? clientId) !== clientId) throw invalid('it is another client’s');

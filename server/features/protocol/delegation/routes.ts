@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { agentDelegationRoute } from '../../../contract/agents.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
+import { certificateOf } from '../../../http/client-certificate.ts';
 import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
 import { dpopOf } from '../../../http/presented-token.ts';
 import type { TokenEndpoint } from '../token/service.ts';
@@ -22,6 +23,7 @@ export function agentDelegationRoutes(
         form: formOf(request),
         ipAddress: request.ip,
         dpop: proof,
+        certificate: certificateOf(request),
       });
       return sendJson(reply.header('pragma', 'no-cache'), json);
     },

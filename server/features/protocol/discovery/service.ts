@@ -34,6 +34,27 @@ const answerOf = (document: object): ReadyAnswer => readyAnswer(JSON.stringify(d
 
 const CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'sid', 'at_hash'];
 const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
+const CERTIFICATE_METHODS = ['tls_client_auth', 'self_signed_tls_client_auth'];
+
+/** RFC 8705 §3.3, §5: where clients show certificates; undefined: nowhere. */
+function mutualTls(certificatesAt: string | undefined, baseUrl: string, realm: string) {
+  if (certificatesAt === undefined) return {};
+  const at = endpointsOf(certificatesAt, realm);
+  return {
+    tls_client_certificate_bound_access_tokens: true,
+    ...(certificatesAt !== baseUrl && {
+      mtls_endpoint_aliases: {
+        token_endpoint: at.token,
+        revocation_endpoint: at.revocation,
+        introspection_endpoint: at.introspection,
+        pushed_authorization_request_endpoint: at.pushedAuthorizationRequest,
+        device_authorization_endpoint: at.deviceAuthorization,
+        backchannel_authentication_endpoint: at.backchannelAuthentication,
+        userinfo_endpoint: at.userinfo,
+      },
+    }),
+  };
+}
 
 /** OpenID Connect Discovery §3; JARM §4; RFC 9701 §7. */
 const encryptionValues = Object.fromEntries(
@@ -59,6 +80,7 @@ function discoveryDocument({
   subjects,
   resources,
   detailTypes,
+  certificatesAt,
 }: {
   baseUrl: string;
   realm: string;
@@ -80,9 +102,15 @@ function discoveryDocument({
   resources: readonly string[];
   /** The types of details that clients may ask for. */
   detailTypes: readonly string[];
+  /** The address of the endpoints at which clients show certificates; undefined: they show none. */
+  certificatesAt: string | undefined;
 }) {
   const at = endpointsOf(baseUrl, realm);
-  const confidential = [...(profile === null ? SECRET_METHODS : []), 'private_key_jwt'];
+  const confidential = [
+    ...(profile === null ? SECRET_METHODS : []),
+    'private_key_jwt',
+    ...(certificatesAt === undefined ? [] : CERTIFICATE_METHODS),
+  ];
   const any = profile === null ? [...confidential, 'none'] : confidential;
   const clients = algorithmsFor({ profile });
   const realms = profile === null ? SigningAlgorithm.options : profileSigning.options;
@@ -120,6 +148,7 @@ function discoveryDocument({
     introspection_endpoint_auth_methods_supported: confidential,
     introspection_endpoint_auth_signing_alg_values_supported: clients,
     dpop_signing_alg_values_supported: clients,
+    ...mutualTls(certificatesAt, baseUrl, realm),
     id_token_signing_alg_values_supported: realms,
     userinfo_signing_alg_values_supported: realms,
     authorization_signing_alg_values_supported: realms,
@@ -154,6 +183,7 @@ export function createDiscovery({
   grantTypes,
   levels,
   baseUrl,
+  certificatesAt,
   now,
 }: {
   sql: Sql;
@@ -184,8 +214,10 @@ export function createDiscovery({
   /** The levels that sign-ins can reach with the authenticators that exist. */
   levels: readonly number[];
   baseUrl: string;
+  certificatesAt: string | undefined;
   now: () => Date;
 }) {
+  const bound = certificatesAt !== undefined && { tls_client_certificate_bound_access_tokens: true };
   const documents = createRealmCache<ReadyAnswer>({
     now,
     async load(realm) {
@@ -215,6 +247,7 @@ export function createDiscovery({
           subjects: ofRealm ? subjectTypes(ofRealm) : [],
           resources: ofRealm?.resourceIndicators ?? [],
           detailTypes: types.map(({ type }) => type),
+          certificatesAt,
         }),
       );
     },
@@ -231,6 +264,7 @@ export function createDiscovery({
         scopes_supported: [OPENID, ACCOUNT_SCOPE],
         bearer_methods_supported: ['header'],
         dpop_signing_alg_values_supported: clientAlgorithms,
+        ...bound,
         resource_name: (await settings.of(realm))?.displayName ?? realm,
       } satisfies ProtectedResource);
     },
@@ -280,6 +314,7 @@ export function createDiscovery({
         authorization_servers: [await settings.issuer(MASTER)],
         bearer_methods_supported: ['header'],
         dpop_signing_alg_values_supported: clientAlgorithms,
+        ...bound,
         resource_name: 'The admin API',
       } satisfies ProtectedResource);
     },

@@ -1,6 +1,7 @@
 // POST /realms/{realm}/oauth2/introspect: for confidential clients. The answer is JSON, or a signed JWT (RFC 9701).
 import type { FastifyInstance } from 'fastify';
 import { introspectRoute } from '../../../contract/oauth.ts';
+import { certificateOf } from '../../../http/client-certificate.ts';
 import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { type PresentedToken, presentedBy } from '../../../http/presented-token.ts';
@@ -40,6 +41,7 @@ export function introspectRoutes(
             authorization: request.headers.authorization,
             form,
             address: request.ip,
+            certificate: certificateOf(request),
           });
       // A caller without authentication could probe for valid tokens (RFC 7662 §2.1).
       if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');

@@ -8,6 +8,7 @@ import type { Sql } from '../../../db/sql.ts';
 import { type AuthorizationDetail, detailsIn } from '../../../domain/authorization-details.ts';
 import { claimsOf, saidFor, sessionOf, speaksIn } from '../../../domain/claims.ts';
 import { presentScopes } from '../../../domain/scopes.ts';
+import { confirmationOf, tokenTypeOf } from '../../../domain/sender.ts';
 import { cutoffsOf } from '../../../domain/session.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
@@ -79,7 +80,7 @@ export function createIntrospection({
       ...said,
       authorization_details: detailsShown(asking, claims),
       active: true,
-      token_type: claims.cnf === undefined ? 'Bearer' : 'DPoP',
+      token_type: tokenTypeOf(claims.cnf),
       // A service account has no username, whatever its mappers say.
       username: person?.username,
       authorization: permitted ? undefined : said.authorization,
@@ -113,7 +114,8 @@ export function createIntrospection({
     });
     const about = family && (await subjects.of(realm, client, { id: family.user_id, subject: family.subject }));
     if (!family || !about) return INACTIVE;
-    const { scopes, openid, jkt, authorizationDetails } = family.grant_data;
+    const { scopes, openid, authorizationDetails } = family.grant_data;
+    const cnf = confirmationOf(family.grant_data);
     return {
       active: true,
       token_type: 'refresh_token',
@@ -121,7 +123,7 @@ export function createIntrospection({
       sub: about.sub,
       username: family.username,
       client_id: client.clientId,
-      ...(jkt !== undefined && { cnf: { jkt } }),
+      ...(cnf && { cnf }),
       scope: (openid ? ['openid', ...scopes] : scopes).join(' ') || undefined,
       ...(authorizationDetails && { authorization_details: authorizationDetails }),
       exp: Math.floor(family.expires_at.getTime() / 1000),

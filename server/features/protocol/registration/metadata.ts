@@ -1,6 +1,7 @@
 // Converts client metadata to a client's input, limited by the realm's rules; and a client to its metadata. Pure. RFC
 // 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
 import { z } from 'zod';
+import { CERTIFICATE_NAMES, type CertificateName, certificateNames } from '../../../contract/client-authentication.ts';
 import { clientFields, TokenEndpointAuthMethod } from '../../../contract/clients.ts';
 import { HttpUrl, loopbackHosts } from '../../../contract/names.ts';
 import { GrantType } from '../../../contract/oauth.ts';
@@ -57,6 +58,10 @@ const Fields = z.strictObject(clientFields).partial();
  */
 const toShow = (address: string | undefined): string | null =>
   address?.startsWith('https://') && HttpUrl.safeParse(address).success ? address : null;
+
+/** A client does not choose the authorities by which its certificate is trusted: those of the realm count. */
+const certificateNamesIn = (metadata: ClientMetadata) =>
+  Object.fromEntries(CERTIFICATE_NAMES.map((field) => [field, metadata[certificateNames[field]] ?? null]));
 
 /** Parses by the admin API's own schema. */
 function asClient(input: z.input<typeof Fields>): z.output<typeof Fields> {
@@ -151,6 +156,8 @@ export function inputOf(
     requireSignedRequestObject: metadata.require_signed_request_object ?? false,
     requestUris: metadata.request_uris ?? [],
     authorizationDetailsTypes: metadata.authorization_details_types ?? [],
+    ...certificateNamesIn(metadata),
+    tlsClientCertificateBoundAccessTokens: metadata.tls_client_certificate_bound_access_tokens ?? false,
     dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
     backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
     backchannelNotificationEndpoint: notified ?? null,
@@ -170,6 +177,7 @@ const DEMANDS = [
   'requirePushedAuthorizationRequests',
   'requireSignedRequestObject',
   'dpopBoundAccessTokens',
+  'tlsClientCertificateBoundAccessTokens',
 ] as const;
 
 /**
@@ -182,7 +190,7 @@ export function updateOf(input: ReturnType<typeof inputOf>, stored: Readonly<Rec
   return { ...said, ...Object.fromEntries(demanded.map((field) => [field, true])) };
 }
 
-interface Registered extends JwtFields {
+interface Registered extends JwtFields, Record<CertificateName, string | null> {
   effectiveProfile: SecurityProfile | null;
   name: string | null;
   logoUri: string | null;
@@ -203,6 +211,7 @@ interface Registered extends JwtFields {
   requestUris: readonly string[];
   authorizationDetailsTypes: readonly string[];
   dpopBoundAccessTokens: boolean;
+  tlsClientCertificateBoundAccessTokens: boolean;
   backchannelLogoutUri: string | null;
   backchannelNotificationEndpoint: string | null;
   frontchannelLogoutUri: string | null;
@@ -230,6 +239,10 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   ...(client.authorizationDetailsTypes.length > 0 && {
     authorization_details_types: [...client.authorizationDetailsTypes],
   }),
+  ...Object.fromEntries(
+    CERTIFICATE_NAMES.flatMap((field) => (client[field] === null ? [] : [[certificateNames[field], client[field]]])),
+  ),
+  ...(client.tlsClientCertificateBoundAccessTokens && { tls_client_certificate_bound_access_tokens: true }),
   ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
   ...(client.backchannelNotificationEndpoint !== null && {
     backchannel_token_delivery_mode: 'ping',

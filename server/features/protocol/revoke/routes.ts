@@ -1,6 +1,7 @@
 // POST /realms/{realm}/oauth2/revoke.
 import type { FastifyInstance } from 'fastify';
 import { revokeRoute } from '../../../contract/oauth.ts';
+import { certificateOf } from '../../../http/client-certificate.ts';
 import type { Cors } from '../../../http/cors.ts';
 import { formOf, realmOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -27,6 +28,7 @@ export function revokeRoutes(
         authorization: request.headers.authorization,
         form,
         address: request.ip,
+        certificate: certificateOf(request),
       });
       cors.restrict(request, reply, client);
       const token = form.get('token');

@@ -20,8 +20,8 @@ export const clientCredentialsGrant = ({
   resourcePolicy: 'client',
   takesDetails: true,
   ownBehalf: () => true,
-  async authorize({ realm, client, resources, scopes, details, jkt, by }) {
-    const minted = await mint.forClient(realm, client, { scopes, resources, details, jkt });
+  async authorize({ realm, client, resources, scopes, details, cnf, by }) {
+    const minted = await mint.forClient(realm, client, { scopes, resources, details, cnf });
     batch.record({
       type: 'TOKEN_ISSUED',
       realm,

@@ -11,6 +11,7 @@ import * as grants from '../../../domain/grants.ts';
 import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
 import { OFFLINE, presentScopes } from '../../../domain/scopes.ts';
+import type { Confirmation, Sender } from '../../../domain/sender.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { causeOf } from '../../../telemetry/spans.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
@@ -32,6 +33,8 @@ interface CodeRedemption<Request extends Wanted> extends Redemption {
 /** Whether the grant outlives the session. Without a refresh token it can't. */
 const isOffline = ({ row }: RedeemedRow<grants.CodeRow>, tokenHash: Buffer | null): boolean =>
   tokenHash !== null && row.request.scopes.includes(OFFLINE);
+
+const boundTo = (cnf: Confirmation | undefined): Sender => ({ jkt: cnf?.jkt, x5t: cnf?.['x5t#S256'] });
 
 export interface CodeDeps {
   transact: Transact;
@@ -79,8 +82,8 @@ export function createCodes<Request extends Wanted>(
             tokenHash,
             ...(tokenHash === null && { accessUntil: accessLifeOf(call.settings, call.client, request.now) }),
             offline,
-            // A client that authenticates needs no key proof for its refresh tokens (RFC 9449 §5).
-            jkt: call.who.confidential ? undefined : call.jkt,
+            // A client that authenticates needs no further proof for its refresh tokens (RFC 9449 §5, RFC 8705 §4).
+            bound: call.who.confidential ? undefined : boundTo(call.cnf),
             expiresAt: offline || life < ends ? life : ends,
           };
         }),
@@ -114,7 +117,7 @@ export function createCodes<Request extends Wanted>(
   });
 
   return async (call: GrantCall, codeHash: Buffer, more: Omit<Request, keyof Wanted>): Promise<Granted> => {
-    const { realm, client, resources: asked, presentResources, jkt } = call;
+    const { realm, client, resources: asked, presentResources, sender, cnf } = call;
     const familyId = newId();
     const refreshToken = client.grantTypes.has('refresh_token') ? newRefreshToken(familyId) : undefined;
     const tokenHash = refreshToken?.hash ?? null;
@@ -124,7 +127,7 @@ export function createCodes<Request extends Wanted>(
       codeHash,
       familyId,
       tokenHash,
-      request: { ...more, now: now(), resources: asked, presentResources, details: call.details, jkt } as Request,
+      request: { ...more, now: now(), resources: asked, presentResources, details: call.details, sender } as Request,
     });
     const { row, resources } = taken;
     const { request } = row;
@@ -141,7 +144,7 @@ export function createCodes<Request extends Wanted>(
         amr: request.amr,
       },
       gid: grantIdOf(familyId),
-      jkt,
+      cnf,
       nonce: request.nonce ?? undefined,
       claims: request.claims,
       details: await details.present(realm, client, call.details ?? request.authorizationDetails ?? []),

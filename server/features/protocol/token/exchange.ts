@@ -6,11 +6,11 @@ import type { z } from 'zod';
 import { ACCESS_TOKEN_TYPE, grantBodies, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { badDetails, detailsCovered, detailsIn, typesOf } from '../../../domain/authorization-details.ts';
-import { isProven } from '../../../domain/dpop.ts';
 import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../../domain/on-behalf.ts';
 import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
+import { isProven } from '../../../domain/sender.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import type { EventBatch } from '../../../events/batch.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -55,7 +55,7 @@ export function exchangeGrant({
   batch: Pick<EventBatch, 'record'>;
 }): Grant<Body> {
   /** The acting party: the client, or the user of the client's actor token. */
-  async function actorOf({ realm, client, body, jkt }: Call, subject: Claims) {
+  async function actorOf({ realm, client, body, sender }: Call, subject: Claims) {
     const { actor_token: token, actor_token_type: type } = body;
     if (token === undefined) {
       if (type !== undefined) throw new OAuthError('invalid_request', 'actor_token_type comes with an actor_token');
@@ -66,7 +66,7 @@ export function exchangeGrant({
     const actor = await tokens.verify(realm, token, { typ: 'at+jwt' });
     if (actor?.client_id !== client.clientId || actor.act !== undefined)
       throw invalid('the actor token is not this client’s');
-    if (!isProven(actor, jkt)) throw invalid('the actor token is bound to a key that was not proven');
+    if (!isProven(actor, sender)) throw invalid('the actor token is bound to a key that was not proven');
     if (isPersons(actor) && namesIn(subject) !== client.clientId)
       throw invalid('the subject token’s may_act does not name this client');
     return { sub: actor.sub, exp: Math.min(subject.exp, actor.exp) };
@@ -84,7 +84,7 @@ export function exchangeGrant({
     takesDetails: true,
     ownBehalf: () => false,
     async authorize(call) {
-      const { realm, client, body, resources, requestedScopes, jkt, by } = call;
+      const { realm, client, body, resources, requestedScopes, sender, cnf, by } = call;
       if ((body.requested_token_type ?? ACCESS_TOKEN_TYPE) !== ACCESS_TOKEN_TYPE)
         throw new OAuthError('invalid_request', `requested_token_type must be ${ACCESS_TOKEN_TYPE}`);
       const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
@@ -92,7 +92,7 @@ export function exchangeGrant({
         throw invalid('the subject token is no token of a person of this realm');
       if (!mayExchange(client, claims)) throw invalid('the subject token is neither the client’s nor for it');
       // Without this proof, a thief of the token could exchange it for one without a key.
-      if (!isProven(claims, jkt)) throw invalid('the subject token is bound to a key that was not proven');
+      if (!isProven(claims, sender)) throw invalid('the subject token is bound to a key that was not proven');
       const actor = await actorOf(call, claims);
       // A service that was called for one purpose must not get access to the realm's own APIs.
       if (resources.length === 0 && ![claims.aud].flat().includes(await settings.issuer(realm)))
@@ -121,7 +121,7 @@ export function exchangeGrant({
         }),
         openid: false,
         details: narrowed,
-        jkt,
+        cnf,
         resources,
         signedIn: signedInOf(claims),
         gid: claims.gid,

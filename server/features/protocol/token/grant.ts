@@ -5,6 +5,7 @@ import type { By, DomainEvent } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { AuthorizationDetail } from '../../../domain/authorization-details.ts';
 import type { ScopeView } from '../../../domain/claims.ts';
+import type { Confirmation, Sender } from '../../../domain/sender.ts';
 import type { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Minted } from '../../configuration/issued-tokens/mint.ts';
@@ -28,8 +29,10 @@ export interface GrantCall<Body = unknown, Who extends Authenticated = Authentic
   presentResources(): readonly string[];
   /** The requested details, which conform to their types (RFC 9396); undefined: none were requested. */
   details: readonly AuthorizationDetail[] | undefined;
-  /** The thumbprint of the key that tokens are bound to; undefined: they are bearer tokens. RFC 9449 §6.1. */
-  jkt: string | undefined;
+  /** What the request proves of its sender. */
+  sender: Sender;
+  /** The keys that its tokens are bound to; undefined: they are bearer tokens. */
+  cnf: Confirmation | undefined;
   /** The requested names; undefined: none were requested. */
   requestedScopes: readonly string[] | undefined;
   /** With the policy `client`, the scopes of the token; otherwise none. */

@@ -6,6 +6,7 @@ import type { Poll } from '../../../domain/device-codes.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
 import type { CodeRow, FamilyRow } from '../../../domain/grants.ts';
 import { OPENID } from '../../../domain/scopes.ts';
+import { confirmationOf, isProven, type Sender } from '../../../domain/sender.ts';
 import type { OAuthErrorCode } from '../../../http/oauth-error.ts';
 
 export interface Passed {
@@ -32,8 +33,8 @@ export type Verdict = Passed | Refused;
 /** The part of a grant that a request asks for. */
 export interface Wanted {
   now: Date;
-  /** The thumbprint of the key that the client proved. */
-  jkt: string | undefined;
+  /** What the client proved of itself. */
+  sender: Sender;
   /** Resources that the client may use; none: all that were granted. */
   resources: readonly string[];
   presentResources(): readonly string[];
@@ -60,7 +61,7 @@ export function judgeCode(code: CodeRow | undefined, request: CodeRequest): Verd
   if (code.request.redirectUri !== request.redirectUri) return refuse('use up', 'redirect_uri differs');
   if (!pkceHolds(code.request.codeChallenge, request.verifier))
     return refuse('use up', 'the PKCE verifier does not hold');
-  if (code.request.dpopJkt !== undefined && code.request.dpopJkt !== request.jkt)
+  if (code.request.dpopJkt !== undefined && code.request.dpopJkt !== request.sender.jkt)
     return refuse('use up', 'the proof is not of the key that was named');
   if (!code.user_enabled) return refuse('use up', 'the user is disabled');
   return narrowed(code.request, { ...request, scopes: undefined });
@@ -95,7 +96,7 @@ export function judgeRefresh(family: FamilyRow | undefined, request: RefreshRequ
   if (!family) return refuse('nothing', 'no such grant of this client');
   if (family.revoked_at) return refuse('nothing', 'the grant was revoked');
   // Checked before anything that ends the grant: a thief with the token alone must not end it.
-  if (family.grant_data.jkt !== undefined && family.grant_data.jkt !== request.jkt)
+  if (!isProven({ cnf: confirmationOf(family.grant_data) }, request.sender))
     return refuse('nothing', 'the proof is not of the key that it is bound to');
   if (!family.token_hash.equals(request.presented)) return refuse('reuse', 'the token was used before');
   if (family.expires_at <= request.now) return refuse('nothing', 'the token has expired');

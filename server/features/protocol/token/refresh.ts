@@ -150,7 +150,7 @@ export function refreshGrant({
         next: next?.hash,
         request: {
           now: now(),
-          jkt: call.jkt,
+          sender: call.sender,
           presented: presented.hash,
           resources: call.resources,
           presentResources,
@@ -178,7 +178,7 @@ export function refreshGrant({
         resources,
         signedIn: { sid: row.session_id ?? undefined, authTime, acr, amr },
         gid: grantIdOf(familyId),
-        jkt: call.jkt,
+        cnf: call.cnf,
         claims,
         details: await details.present(realm, client, call.details ?? authorizationDetails),
         ...(act && row.session_expires_at && { acting: { by: act, until: row.session_expires_at } }),

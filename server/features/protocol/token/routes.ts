@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { tokenRoute } from '../../../contract/oauth.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
+import { certificateOf } from '../../../http/client-certificate.ts';
 import type { Cors } from '../../../http/cors.ts';
 import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
 import { dpopOf } from '../../../http/presented-token.ts';
@@ -25,6 +26,7 @@ export function tokenRoutes(
         form: formOf(request),
         ipAddress: request.ip,
         dpop: proof,
+        certificate: certificateOf(request),
       });
       cors.restrict(request, reply, client);
       return sendJson(reply.header('pragma', 'no-cache'), json);

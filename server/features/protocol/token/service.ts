@@ -9,7 +9,9 @@ import { AUTHORIZATION_DETAILS, badDetails } from '../../../domain/authorization
 import type { Dpop } from '../../../domain/dpop.ts';
 import { allowedResources, presentResources } from '../../../domain/resource-indicators.ts';
 import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../../domain/scopes.ts';
+import { type Confirmation, confirmationOf, tokenTypeOf } from '../../../domain/sender.ts';
 import { type Refusals, refusedEvent } from '../../../events/refusals.ts';
+import type { ClientCertificate } from '../../../http/client-certificate.ts';
 import { type Form, REPEATABLE_PARAMETERS } from '../../../http/form.ts';
 import { oauthErrorOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -27,6 +29,8 @@ export interface TokenRequest {
   ipAddress: string;
   /** The proof of the key that the tokens will be bound to. */
   dpop: DpopRequest | undefined;
+  /** The certificate of the client's connection. */
+  certificate: ClientCertificate | undefined;
 }
 export interface TokenAnswer {
   json: string;
@@ -85,6 +89,14 @@ export function createTokenEndpoint({
     return { grant, asking: asking(grant), who };
   }
 
+  /** The thumbprint of the client's certificate; undefined: its tokens are not bound to one. */
+  function boundCertificate({ certificate }: TokenRequest, client: Authenticated['client']): string | undefined {
+    if (!client.certificateBoundAccessTokens) return undefined;
+    if (!certificate)
+      throw new OAuthError('invalid_request', 'This client has to connect by its certificate (RFC 8705)');
+    return certificate.thumbprint;
+  }
+
   /** The thumbprint of the key that the client proves; undefined: it proves none, and need not. */
   async function keyOf({ realm, dpop: proof }: TokenRequest, client: Authenticated['client']) {
     if (proof) return dpop.check(realm, proof, rulesOfProofs(client));
@@ -117,7 +129,9 @@ export function createTokenEndpoint({
     const wanted = grant.takesAudience ? [...form.all('resource'), ...form.all('audience')] : form.all('resource');
     const resources = allowedResources(wanted, rules);
     const requestedScopes = scopeNames(form.get('scope'));
+    const x5t = boundCertificate(request, client);
     const jkt = request.dpop || client.dpopBoundAccessTokens ? await keyOf(request, client) : undefined;
+    const cnf = confirmationOf({ jkt, x5t });
     const answer = await grant.authorize({
       ...asking,
       settings: ofRealm,
@@ -126,14 +140,15 @@ export function createTokenEndpoint({
       resources,
       presentResources: () => presentResources(rules),
       details: await detailsOf(request, { grant, asking, who }),
-      jkt,
+      sender: { jkt, x5t: request.certificate?.thumbprint },
+      cnf,
       requestedScopes,
       scopes: grant.scopePolicy === 'client' ? clientScopes(client, requestedScopes) : [],
       by: { actor: partyOfClient(client), ipAddress },
     });
     if ('answer' in answer) return JSON.stringify(answer.answer);
     metrics.tokenIssued(realm, grant.label ?? grant.grantType);
-    return answerOf({ ...answer, jkt });
+    return answerOf({ ...answer, cnf });
   }
 
   function refused(request: TokenRequest, { grant, asking, who }: TokenProgress, error: OAuthError): void {
@@ -197,12 +212,12 @@ const answerOf = ({
   issuedTokenType,
   authorizationDetails,
   upgraded,
-  jkt,
-}: Granted & { jkt: string | undefined }): string =>
+  cnf,
+}: Granted & { cnf: Confirmation | undefined }): string =>
   JSON.stringify({
     access_token: accessToken,
     issued_token_type: issuedTokenType,
-    token_type: jkt === undefined ? 'Bearer' : 'DPoP',
+    token_type: tokenTypeOf(cnf),
     expires_in: expiresIn,
     refresh_token: refreshToken,
     id_token: idToken,

@@ -162,7 +162,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
       audience: server.clientId,
       permissions,
       person: party.person,
-      jkt: call.jkt,
+      cnf: call.cnf,
     });
     const event = about(of, permissions);
     await used(of, { type: 'TOKEN_ISSUED', ...event, data: { ...event.data, jti: minted.jti } }, async (tx) => {

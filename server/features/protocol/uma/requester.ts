@@ -6,9 +6,9 @@ import type { Party } from '../../../contract/events.ts';
 import { ACCESS_TOKEN_TYPE } from '../../../contract/oauth.ts';
 import { ID_TOKEN_FORMAT, UmaPermission, type umaTicketBody } from '../../../contract/uma-grant.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { isProven } from '../../../domain/dpop.ts';
 import { signedInOf } from '../../../domain/on-behalf.ts';
 import { userParty } from '../../../domain/party.ts';
+import { isProven } from '../../../domain/sender.ts';
 import { isPersons, type Subject, type Subjects } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
@@ -40,7 +40,7 @@ const invalid = (reason: string) => new OAuthError('invalid_grant', 'The claim t
 
 export function createRequesters({ sql, tokens, subjects, newId }: RequestersDeps) {
   /** The claims of a user's token that this client got. @throws OAuthError */
-  async function claimsOf({ realm, client, who, body, jkt }: Call, token: string): Promise<Claims> {
+  async function claimsOf({ realm, client, who, body, sender }: Call, token: string): Promise<Claims> {
     const format = body.claim_token_format ?? ACCESS_TOKEN_TYPE;
     if (format !== ACCESS_TOKEN_TYPE && format !== ID_TOKEN_FORMAT)
       throw new OAuthError('invalid_request', `claim_token_format must be ${ACCESS_TOKEN_TYPE} or ${ID_TOKEN_FORMAT}`);
@@ -54,7 +54,7 @@ export function createRequesters({ sql, tokens, subjects, newId }: RequestersDep
     const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
     if (!claims || !isPersons(claims)) throw invalid('no access token of a person of this realm');
     if (claims.client_id !== client.clientId) throw invalid('another client’s');
-    if (!isProven(claims, jkt)) throw invalid('bound to a key that was not proven');
+    if (!isProven(claims, sender)) throw invalid('bound to a key that was not proven');
     return claims;
   }
 
@@ -107,11 +107,11 @@ export const permissionsIn = (claims: Claims): UmaPermission[] =>
  */
 export async function ownPermissions(
   { tokens, subjects }: Requesters,
-  { realm, client, body, jkt }: Call,
+  { realm, client, body, sender }: Call,
   { server, party }: { server: ClientView; party: RequestingParty },
 ): Promise<UmaPermission[]> {
   const claims = await tokens.verify(realm, body.rpt ?? '', { typ: 'at+jwt', audience: server.clientId });
-  if (claims?.client_id !== client.clientId || !isProven(claims, jkt)) return [];
+  if (claims?.client_id !== client.clientId || !isProven(claims, sender)) return [];
   const of = isPersons(claims) ? subjects.find(realm, claims) : null;
   return of === party.userId ? permissionsIn(claims) : [];
 }

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { userinfoPostRoute, userinfoRoute } from '../../../contract/oauth.ts';
 import { realmChallenge } from '../../../http/challenge.ts';
+import { certificateOf } from '../../../http/client-certificate.ts';
 import type { Cors } from '../../../http/cors.ts';
 import { parseForm } from '../../../http/form.ts';
 import { realmOf } from '../../../http/oauth.ts';
@@ -19,7 +20,7 @@ function tokenOf(request: FastifyRequest, reply: FastifyReply, baseUrl: string):
     throw new OAuthError('invalid_request', 'Send the token by header or in the body, not both');
   }
   if (byHeader) return byHeader;
-  if (inBody !== undefined) return { token: inBody };
+  if (inBody !== undefined) return { token: inBody, x5t: certificateOf(request)?.thumbprint };
   // RFC 6750 §3.1: a request without a token gets no error code.
   void reply.header('www-authenticate', realmChallenge(baseUrl, realmOf(request)));
   throw new OAuthError('invalid_token', 'An access token is needed');

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { workloadTokenRoute } from '../../../contract/workload-identity.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
+import { certificateOf } from '../../../http/client-certificate.ts';
 import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { dpopOf } from '../../../http/presented-token.ts';
@@ -33,6 +34,7 @@ export function workloadTokenRoutes(
         form: formOf(request),
         ipAddress: request.ip,
         dpop: proof,
+        certificate: certificateOf(request),
       });
       return sendJson(reply, json);
     },

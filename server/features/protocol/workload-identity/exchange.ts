@@ -158,7 +158,7 @@ export function workloadGrant<Body extends z.ZodObject>(
       const minted = await mint.forClient(realm, client, {
         scopes: grantedScopes(credential.scopes, call.requestedScopes, client),
         resources,
-        jkt: call.jkt,
+        cnf: call.cnf,
         ttlSeconds: settings.workloadTokenTtlSeconds,
         claims: { workload: { issuer: token.issuer, subject: token.subject } },
       });

@@ -48,19 +48,18 @@ const SESSION = 'a client’s session is the person’s here';
 /** Why an attribute isn't carried over. An attribute that is neither here nor in `silent` has no counterpart. */
 const told: readonly [RegExp, string][] = [
   [/^client\.(offline\.)?session\./, SESSION],
-  [/^tls\.client\.certificate\.bound\.access\.tokens$/, 'tokens are not bound to certificates here'],
   [/^login_theme$/, 'all clients have the realm’s pages here'],
   [/^acr\.loa\.map$/, 'levels of assurance are numbers here'],
   [/^(default|minimum)\.acr\.value/, 'a client asks for a level by acr_values here, and a flow for another'],
   [/^(logo|policy|tos)Uri$/, 'what people see of it is an application here: declare one'],
   [/^consent\.screen\.text$/, 'a consent page has the client’s name and its scopes here'],
-  [/^x509\./, 'no client authenticates by a certificate here'],
+  [/^x509\./, 'its certificate is found by its exact subject here'],
 ];
 /**
  * Attributes that are carried over, or that this server always implies. `client.secret…` is the secret's creation time.
  */
 const silent =
-  /^(realm_client|client\.secret\..*|use\.refresh\.tokens|standard\.token\.exchange\.enabled|oauth2\.device\.authorization\.grant\.enabled|oidc\.ciba\.grant\.enabled|pkce\.code\.challenge\.method|post\.logout\.redirect\.uris|access\.token\.lifespan|use\.jwks\.(string|url)|jwks\.(string|url)|backchannel\.logout\.(url|session\.required)|frontchannel\.logout\.(url|session\.required)|request\.object\.(signature\.alg|encryption\.(alg|enc)|required)|((access|id)\.token|authorization)\.signed\.response\.alg|(id\.token|user\.info|authorization)\.encrypted\.response\.(alg|enc)|token\.endpoint\.auth\.signing\.alg|user\.info\.response\.signature\.alg|dpop\.bound\.access\.tokens|require\.pushed\.authorization\.requests|display\.on\.consent\.screen|saml.*|jwt\.credential\.(public\.key|certificate|private\.key|kid))$/;
+  /^(realm_client|client\.secret\..*|use\.refresh\.tokens|standard\.token\.exchange\.enabled|oauth2\.device\.authorization\.grant\.enabled|oidc\.ciba\.grant\.enabled|pkce\.code\.challenge\.method|post\.logout\.redirect\.uris|access\.token\.lifespan|use\.jwks\.(string|url)|jwks\.(string|url)|backchannel\.logout\.(url|session\.required)|frontchannel\.logout\.(url|session\.required)|request\.object\.(signature\.alg|encryption\.(alg|enc)|required)|((access|id)\.token|authorization)\.signed\.response\.alg|(id\.token|user\.info|authorization)\.encrypted\.response\.(alg|enc)|token\.endpoint\.auth\.signing\.alg|user\.info\.response\.signature\.alg|dpop\.bound\.access\.tokens|tls\.client\.certificate\.bound\.access\.tokens|require\.pushed\.authorization\.requests|display\.on\.consent\.screen|saml.*|jwt\.credential\.(public\.key|certificate|private\.key|kid))$/;
 /** Values that mean the same as an unset attribute. */
 const unsaid = /^(false|any|-|\{\})?$/;
 
@@ -98,6 +97,7 @@ function protocolOf({ attributes: at = {}, frontchannelLogout }: Client) {
     tokenEndpointAuthSigningAlg: algorithm('token.endpoint.auth.signing.alg'),
     authorizationSignedResponseAlg: algorithm('authorization.signed.response.alg'),
     ...Object.fromEntries(encrypted.map(([field, name]) => [field, algorithm(name)])),
+    tlsClientCertificateBoundAccessTokens: at['tls.client.certificate.bound.access.tokens'] === 'true' || undefined,
     dpopBoundAccessTokens: at['dpop.bound.access.tokens'] === 'true' || undefined,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -181,6 +181,16 @@ function authenticationOf(given: Client, note: Note): Record<string, unknown> {
     const jwks = attributes['use.jwks.string'] === 'true' ? jsonOf(attributes['jwks.string']) : undefined;
     if (jwksUri || jwks) return { tokenEndpointAuthMethod: 'private_key_jwt', ...(jwksUri ? { jwksUri } : { jwks }) };
     note('clientAuthenticatorType', 'its certificate isn’t taken: give its keys as jwks or jwksUri');
+    return {};
+  }
+  if (type === 'client-x509') {
+    const subject = attributes['x509.subjectdn'];
+    const isPattern = attributes['x509.allow.regex.pattern.comparison'] === 'true';
+    if (subject && !isPattern) {
+      note('attributes.x509.subjectdn', 'declare the authorities of its certificate: tlsClientAuthAuthorities');
+      return { tokenEndpointAuthMethod: 'tls_client_auth', tlsClientAuthSubjectDn: subject };
+    }
+    note('clientAuthenticatorType', 'a certificate is found by its exact subject here, not by a pattern');
     return {};
   }
   if (type !== 'client-secret')

@@ -1,0 +1,48 @@
+// How clients prove themselves: the methods, and the fields of those that show a certificate (RFC 8705).
+import { z } from 'zod';
+import { text } from './names.ts';
+
+export const TokenEndpointAuthMethod = z.enum([
+  'client_secret_basic',
+  'client_secret_post',
+  'private_key_jwt',
+  'tls_client_auth',
+  'self_signed_tls_client_auth',
+  'none',
+]);
+export type TokenEndpointAuthMethod = z.infer<typeof TokenEndpointAuthMethod>;
+
+/** Certificates of authorities; a few dozen fit. */
+export const Authorities = text(100_000).regex(
+  /^\s*(-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+$/,
+  'must be certificates in PEM',
+);
+
+const name = (longest: number) => text(longest).min(1).nullable();
+
+/** How the certificate of `tls_client_auth` names the client, each with its metadata (RFC 8705 §2.1.2). */
+export const certificateNames = {
+  tlsClientAuthSubjectDn: 'tls_client_auth_subject_dn',
+  tlsClientAuthSanDns: 'tls_client_auth_san_dns',
+  tlsClientAuthSanUri: 'tls_client_auth_san_uri',
+  tlsClientAuthSanIp: 'tls_client_auth_san_ip',
+  tlsClientAuthSanEmail: 'tls_client_auth_san_email',
+} as const;
+export type CertificateName = keyof typeof certificateNames;
+export const CERTIFICATE_NAMES = Object.keys(certificateNames) as CertificateName[];
+
+export const certificateFields = {
+  tlsClientAuthSubjectDn: name(1000).describe(
+    'tls_client_auth: the subject of its certificate as RFC 4514 writes it, such as CN=billing,O=Example,C=DE. A client has one of this and the next four',
+  ),
+  tlsClientAuthSanDns: name(253).describe('tls_client_auth: a DNS name among the alternative names of its certificate'),
+  tlsClientAuthSanUri: name(2048).describe('tls_client_auth: a URI among them, such as a SPIFFE ID'),
+  tlsClientAuthSanIp: name(45).describe('tls_client_auth: an IP address among them'),
+  tlsClientAuthSanEmail: name(320).describe('tls_client_auth: an e-mail address among them'),
+  tlsClientAuthAuthorities: Authorities.nullable().describe(
+    'tls_client_auth: the authorities whose certificates count for this client alone, PEM; null: the realm’s',
+  ),
+  tlsClientCertificateBoundAccessTokens: z
+    .boolean()
+    .describe('true: its tokens are bound to the certificate of its connection, and work only with it (RFC 8705 §3)'),
+};
