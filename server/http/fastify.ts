@@ -110,6 +110,14 @@ const withPlainAddresses =
     routes(request, response);
   };
 
+/** No browser guesses another type than the answer's own, such as markup in the text of a JSON answer. */
+const withoutGuessing =
+  (listener: RequestListener): RequestListener =>
+  (request, response) => {
+    response.setHeader('x-content-type-options', 'nosniff');
+    listener(request, response);
+  };
+
 const withTraces = (listener: RequestListener): RequestListener =>
   isTraced() ? (request, response) => traceRequest(request, response, () => listener(request, response)) : listener;
 
@@ -140,7 +148,9 @@ export async function openHttp({
     serverFactory: (routes) =>
       createServer(
         requestLimits,
-        withTraces(withPlainAddresses(trustProxy !== false, bodyTime.before(ready?.before(routes) ?? routes))),
+        withTraces(
+          withoutGuessing(withPlainAddresses(trustProxy !== false, bodyTime.before(ready?.before(routes) ?? routes))),
+        ),
       ),
     schemaController: zodAlone,
   });
