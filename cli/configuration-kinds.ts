@@ -94,6 +94,15 @@ function owned(objects: readonly { kind: string; key: string }[]): string {
   return list([...counts].map(([of, n]) => `${n} × ${of}`));
 }
 
+interface Owning {
+  owns: number;
+  users: boolean;
+  hidden: boolean;
+}
+/** `12`, `3 + users`; `+ hidden`: more than the caller may read. */
+export const ownsText = ({ owns, users, hidden }: Owning): string =>
+  [String(owns), ...(users ? ['users'] : []), ...(hidden ? ['hidden'] : [])].join(' + ');
+
 export const managers = kind({
   plural: 'managers',
   singular: 'manager',
@@ -105,7 +114,7 @@ export const managers = kind({
   columns: [
     { head: 'MANAGER', cell: (m) => m.manager },
     { head: 'LAST APPLIED', cell: (m) => time(m.lastAppliedAt) },
-    { head: 'OWNS', cell: (m) => String(m.owns.length) },
+    { head: 'OWNS', cell: (m) => ownsText({ ...m, owns: m.owns.length }) },
     { head: 'WHAT', cell: (m) => owned(m.owns), wide: true },
   ],
 });

@@ -13,6 +13,7 @@ import { getLockout, type Lockout } from '../server/contract/user-access.ts';
 import { listCredentials } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
 import { party, time } from './cells.ts';
+import { ownsText } from './configuration-kinds.ts';
 import type { Found, Kind, Scope } from './kinds.ts';
 import { newestEvents } from './newest-events.ts';
 import { whyOf } from './run-time-kinds.ts';
@@ -72,14 +73,14 @@ function asked(kind: Kind, scope: Scope, found: Found): Record<string, () => Pro
             (key) => `${key.keyId} ${key.status} since ${time(key.createdAt)}`,
           ),
         managers: async () => {
-          const found = new Map<string, { owns: number; lastAppliedAt: number }>();
+          const found = new Map<string, Parameters<typeof ownsText>[0] & { lastAppliedAt: number }>();
           for await (const m of allRows(client, listManagers, { params: { realm }, signal })) {
             // one that owns much is on several pages
             const owns = m.owns.length + (found.get(m.manager)?.owns ?? 0);
             if (!found.has(m.manager) && found.size === LATELY) break;
-            found.set(m.manager, { owns, lastAppliedAt: m.lastAppliedAt });
+            found.set(m.manager, { ...m, owns });
           }
-          return [...found].map(([name, m]) => `${name} owns ${m.owns}, last applied ${time(m.lastAppliedAt)}`);
+          return [...found].map(([name, m]) => `${name} owns ${ownsText(m)}, last applied ${time(m.lastAppliedAt)}`);
         },
         adoption: async () => (await client.call(getAdoption, { params: { realm }, signal })).body,
         events,

@@ -61,7 +61,7 @@ export function createRealmDocument(deps: Operations) {
         transfer,
         exporter,
         parts,
-        managers: createManagers(deps),
+        managers: createManagers(shared),
         move: createManagersMove(deps),
       });
       historyRoutes(admin, createHistory({ ...shared, applyPlan, alone }));

@@ -106,6 +106,7 @@ export const eventTypes = {
   MESSAGE_SUPPRESSED: runtime,
   MESSAGE_FAILED: runtime,
   MESSAGE_RETRIED: runtime,
+  MESSAGE_TESTED: runtime,
   PUSH_TOKEN_REGISTERED: runtime,
   PUSH_TOKEN_REMOVED: runtime,
   SECRETS_RESEALED: runtime,

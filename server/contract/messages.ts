@@ -71,21 +71,21 @@ export const testMessagingProvider = route({
   method: 'POST',
   path: `${at}/providers/:channel/test`,
   tag,
-  summary: 'Send a test message through a provider at once; nothing is stored',
+  summary: 'Send a test message through a provider at once; nothing but the event MESSAGE_TESTED is stored',
   permission: 'messaging:write',
   params: InRealm.extend({ channel: Channel }),
   body: z.strictObject({ to: recipient, driver }),
   example: { to: 'ada@example.com' },
   response: Tested,
   problems: ['not-found', 'too-many-requests'],
-  recordsNothing: true,
 });
 
 export const testMessageTemplate = route({
   method: 'POST',
   path: `${at}/templates/test`,
   tag,
-  summary: 'Send a stored template at once as a test message, with values of the server’s own; nothing is stored',
+  summary:
+    'Send a stored template at once as a test message, with values of the server’s own; nothing but the event MESSAGE_TESTED is stored',
   description:
     'The values are samples: a code that no sign-in takes, a link to the realm’s account page, and a user who does not exist. Unsaved texts are not sent: the preview renders them.',
   permission: 'messaging:write',
@@ -99,7 +99,6 @@ export const testMessageTemplate = route({
   example: { templateKey: 'otp-email', to: 'ada@example.com' },
   response: Tested.extend({ locale: Locale.describe('Of the template that was taken') }),
   problems: ['not-found', 'too-many-requests'],
-  recordsNothing: true,
 });
 
 const Platform = z.enum(['fcm', 'apns']);

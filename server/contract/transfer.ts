@@ -310,7 +310,11 @@ export const Manager = z
   .object({
     manager: z.string(),
     lastAppliedAt: EpochMs,
-    owns: z.array(z.object({ kind: z.string(), key: z.string(), fields: z.array(z.string()) })),
+    owns: z
+      .array(z.object({ kind: z.string(), key: z.string(), fields: z.array(z.string()) }))
+      .describe('Objects of the kinds that the caller may read'),
+    users: z.boolean().default(false).describe('It has applied users, which `owns` does not list'),
+    hidden: z.boolean().default(false).describe('It has applied more than the caller may read'),
   })
   .meta({ id: 'Manager' });
 export type Manager = z.infer<typeof Manager>;

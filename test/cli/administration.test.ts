@@ -193,6 +193,7 @@ test('managers are listed, and released with their objects or without', async ()
   const listed = await run('managers', 'acme');
   expect(listed.stdout).toContain(MANAGER);
   expect(listed.stdout).toContain('client billing');
+  expect(listed.stdout).toMatch(/import .* \+ users/);
   expect(await run('managers', 'acme', '-o', 'name')).toMatchObject({ stdout: `import\n${MANAGER}\n` });
   const refused = await run('managers', 'release', 'acme', MANAGER, '--delete-objects');
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });

@@ -1,9 +1,9 @@
 // A stored template as a test message; one template read alone and saved as it was read.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { listEvents } from '../../../server/contract/events.ts';
+import { type EventType, listEvents } from '../../../server/contract/events.ts';
 import { messages as keys } from '../../../server/contract/message-keys.ts';
 import * as templates from '../../../server/contract/message-templates.ts';
-import { listMessages, testMessageTemplate } from '../../../server/contract/messages.ts';
+import { listMessages, testMessageTemplate, testMessagingProvider } from '../../../server/contract/messages.ts';
 import { putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { administrator } from '../../support/administrators.ts';
@@ -44,8 +44,10 @@ const send = (templateKey: TemplateKey, more: { locale?: string; realm?: string;
     },
   });
 const sent = () => String(receiver.received.at(-1)?.raw);
+const eventsOf = async (type: EventType) =>
+  (await server.admin.call(listEvents, { params, query: { type } })).body ?? [];
 
-test('the realm’s own words go out with samples, and nothing is stored or recorded', async () => {
+test('the realm’s own words go out with samples, and nothing is stored but an event, which does not name the recipient', async () => {
   await server.admin.call(templates.putMessageTemplate, {
     params,
     body: {
@@ -60,8 +62,29 @@ test('the realm’s own words go out with samples, and nothing is stored or reco
   expect(sent()).toContain('Hallo Ada: 123456');
   expect(sent()).toContain('123456 für Ada');
   expect((await server.admin.call(listMessages, { params })).body).toEqual([]);
-  const { body: events } = await server.admin.call(listEvents, { params, query: { type: 'MESSAGE_QUEUED' } });
-  expect(events).toEqual([]);
+  expect(await eventsOf('MESSAGE_QUEUED')).toEqual([]);
+  const [tested] = await eventsOf('MESSAGE_TESTED');
+  expect(tested).toMatchObject({
+    actor: { name: 'admin' },
+    subject: { name: 'EMAIL/http' },
+    outcome: 'success',
+    data: { channel: 'EMAIL', driver: 'http', templateKey: 'otp-email' },
+  });
+  expect(JSON.stringify(tested)).not.toContain('ada@example.com');
+});
+
+test('a test through a provider is an event too, also if its gateway refuses; a refused request is none', async () => {
+  const before = (await eventsOf('MESSAGE_TESTED')).length;
+  receiver.answer = () => ({ status: 422, body: 'no such number' });
+  const body = { to: '+491701234567' };
+  await server.admin.call(testMessagingProvider, { params: { ...params, channel: 'SMS' }, body });
+  const [tested, ...others] = await eventsOf('MESSAGE_TESTED');
+  expect(others).toHaveLength(before);
+  expect(tested).toMatchObject({ outcome: 'failure', data: { channel: 'SMS', driver: 'http' } });
+  await expect(
+    server.admin.call(testMessagingProvider, { params: { ...params, channel: 'PUSH' }, body }),
+  ).rejects.toMatchObject({ status: 404 });
+  expect(await eventsOf('MESSAGE_TESTED')).toHaveLength(before + 1);
 });
 
 test.each(Object.keys(keys).filter((key) => keys[key as TemplateKey].channel !== 'PUSH') as TemplateKey[])(

@@ -2,12 +2,15 @@
 // read.
 
 import type { z } from 'zod';
+import type { By } from '../../../contract/events.ts';
 import type { Channel, DriverName } from '../../../contract/message-drivers.ts';
+import type { TemplateKey } from '../../../contract/message-keys.ts';
 import type { testMessagingProvider } from '../../../contract/messages.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { isUuid } from '../../../crypto/ids.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
 import type { RateLimit } from '../../../domain/rate-limit.ts';
 import { escapeHtml } from '../../../http/html.ts';
 import type { MessageDriver, Outgoing, Provider, Sent } from './driver.ts';
@@ -35,6 +38,7 @@ function wordsFor(words: string, secrets: readonly string[]): string {
 
 export interface GatewaysDeps {
   sql: Sql;
+  transact: Transact;
   seal: Seal;
   drivers: readonly MessageDriver[];
   tests: Pick<RateLimit, 'take'>;
@@ -42,7 +46,7 @@ export interface GatewaysDeps {
   newId: () => string;
 }
 
-export function createGateways({ sql, seal, drivers, tests, now, newId }: GatewaysDeps) {
+export function createGateways({ sql, transact, seal, drivers, tests, now, newId }: GatewaysDeps) {
   const byName = new Map(drivers.map((driver) => [driver.driver, driver]));
   const secret = providerSecret(seal);
 
@@ -85,13 +89,17 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
       return through(provider, message, secrets);
     },
 
-    /** Sends a test message at once, and stores nothing. @throws Problem `not-found`, `too-many-requests` */
+    /**
+     * Sends a test message at once, and stores nothing of it but an audit event, which does not name the recipient.
+     * @throws Problem `not-found`, `too-many-requests`
+     */
     async test(
+      by: By,
       realm: string,
       channel: Channel,
       { to, driver }: z.output<typeof testMessagingProvider.body>,
       /** undefined: a fixed text. */
-      text?: Pick<Outgoing, 'subject' | 'body' | 'html' | 'alternative'>,
+      text?: Pick<Outgoing, 'subject' | 'body' | 'html' | 'alternative'> & { templateKey: TemplateKey },
     ): Promise<z.input<typeof testMessagingProvider.response>> {
       const device = channel === 'PUSH' && isUuid(to) ? await deviceOf(sql, seal, realm, to) : undefined;
       const provider = await tried(realm, channel, driver ?? device?.platform);
@@ -106,9 +114,21 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
       const subject = channel === 'SMS' ? null : `Test of ${realm}`;
       const body = `This is a test message of the realm ${realm}.`;
       const expiresAt = new Date(now().getTime() + TEST_SECONDS * 1000);
-      const message = { id: newId(), to: device?.token ?? to, subject, body, html: false, ...text, expiresAt };
+      const { templateKey, ...own } = text ?? {};
+      const message = { id: newId(), to: device?.token ?? to, subject, body, html: false, ...own, expiresAt };
       const { ok, words } = await through(provider, message, []);
-      return { delivered: ok, driver: provider.driver, answer: words };
+      const { driver: used } = provider;
+      await transact(realm, async (tx) =>
+        tx.record({
+          type: 'MESSAGE_TESTED',
+          realm,
+          by,
+          subject: { type: 'object', id: null, name: `${channel}/${used}` },
+          outcome: ok ? 'success' : 'failure',
+          data: { channel, driver: used, ...(templateKey !== undefined && { templateKey }) },
+        }),
+      );
+      return { delivered: ok, driver: used, answer: words };
     },
     close() {
       for (const driver of drivers) driver.close?.();

@@ -43,8 +43,8 @@ export function messagingRoutes(
   { sql, preview, gateways, pushTokens, again, testTemplate, now }: MessagingRoutes,
 ): void {
   bind(app, previewMessageTemplate, ({ params, body }) => preview(params.realm, body));
-  bind(app, api.testMessageTemplate, ({ params, body }) => testTemplate(params.realm, body));
-  bind(app, api.testMessagingProvider, ({ params, body }) => gateways.test(params.realm, params.channel, body));
+  bind(app, api.testMessageTemplate, ({ by, params, body }) => testTemplate(by, params.realm, body));
+  bind(app, api.testMessagingProvider, ({ by, params, body }) => gateways.test(by, params.realm, params.channel, body));
   bind(app, api.listMessages, async ({ params, query, request, reply }) => {
     const { cursor, limit, ...filter } = query;
     const rows = await store.messagesOf(sql, params.realm, { ...filter, after: cursorId(cursor), limit: limit + 1 });

@@ -61,7 +61,7 @@ export function createMessaging(deps: MessagingDeps) {
     apnsDriver({ outbound, now }),
   ];
   const tests = createRateLimit({ limit: TESTS_A_MINUTE, now });
-  const gateways = createGateways({ sql, seal, drivers, tests, now, newId });
+  const gateways = createGateways({ sql, transact, seal, drivers, tests, now, newId });
   const texts = createTexts({ settings });
   const enqueueMessages = (on: Sql, messages: readonly object[]) => enqueue(on, MESSAGE_JOB, messages);
   const send = createSend({

@@ -1,6 +1,7 @@
 // Sends a stored template as a test message. All values are the server's own samples, so that an administrator who may
 // only try gateways can't have the realm send a text of their choice. Specification 4.4.
 import type { z } from 'zod';
+import type { By } from '../../../contract/events.ts';
 import { messages } from '../../../contract/message-keys.ts';
 import type { testMessageTemplate } from '../../../contract/messages.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -56,6 +57,7 @@ export const createTemplateTest =
     now: () => Date;
   }) =>
   async (
+    by: By,
     realm: string,
     { templateKey, locale: wanted, ...to }: z.output<typeof testMessageTemplate.body>,
   ): Promise<z.input<typeof testMessageTemplate.response>> => {
@@ -68,5 +70,5 @@ export const createTemplateTest =
     const rendered = await render(text, new Map([['realm', realmName], ...Object.entries(values)]));
     const alternative =
       channel === 'EMAIL' ? alternativeOf({ rendered, locale }, { templateKey, values }, policy) : undefined;
-    return { ...(await gateways.test(realm, channel, to, { ...rendered, alternative })), locale };
+    return { ...(await gateways.test(by, realm, channel, to, { ...rendered, alternative, templateKey })), locale };
   };

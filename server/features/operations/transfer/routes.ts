@@ -65,7 +65,7 @@ export function transferRoutes(
 
   bind(app, listManagers, async ({ params, query, request, reply }) => {
     const [manager = '', kind = '', key = ''] = decodeCursor(query.cursor, 3) ?? [];
-    const { rows, next } = await managers.list(params.realm, { manager, kind, key }, query.limit);
+    const { rows, next } = await managers.list(principalOf(request), params.realm, { manager, kind, key }, query.limit);
     const { length } = rows;
     // `page` looks at whether there is a row more than the page takes.
     return page({ request, reply }, next ? [...rows, ...rows.slice(-1)] : rows, length, () =>

@@ -73,6 +73,10 @@ export async function forgetIdleManagers(sql: Sql, realm: string): Promise<void>
 export interface ManagerRow {
   name: string;
   last_applied_at: Date;
+  /** It has applied users. */
+  users: boolean;
+  /** It owns objects of the kinds `others`. */
+  others: boolean;
 }
 export interface ManagedRow {
   manager: string;
@@ -87,22 +91,29 @@ export interface ManagersPlace {
   key: string;
 }
 
-export const listManagers = (sql: Sql, realm: string, { manager, kind }: ManagersPlace, limit: number) =>
+export const listManagers = (
+  sql: Sql,
+  realm: string,
+  { after: { manager, kind }, limit, others }: { after: ManagersPlace; limit: number; others: readonly string[] },
+) =>
   sql<ManagerRow>`
-    select name, last_applied_at from manager
+    select name, last_applied_at, users, exists (
+        select from managed_object o
+        where o.realm_id = ${realm} and o.manager = manager.name and o.kind = any(${others}::text[])) as others
+    from manager
     where realm_id = ${realm} and (name > ${manager} or name = ${manager} and ${kind}::text <> '')
     order by name limit ${limit}`;
 
-/** The objects of these managers behind the place. */
+/** The objects of these managers and kinds behind the place. */
 export const listManaged = (
   sql: Sql,
   realm: string,
   managers: readonly string[],
-  { after, limit }: { after: ManagersPlace; limit: number },
+  { after, limit, kinds }: { after: ManagersPlace; limit: number; kinds: readonly string[] },
 ) =>
   sql<ManagedRow>`
     select manager, kind, key, fields from managed_object
-    where realm_id = ${realm} and manager = any(${managers}::text[])
+    where realm_id = ${realm} and manager = any(${managers}::text[]) and kind = any(${kinds}::text[])
       and (manager, kind, key) > (${after.manager}, ${after.kind}, ${after.key})
     order by manager, kind, key limit ${limit}`;
 
