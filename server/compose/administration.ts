@@ -37,6 +37,7 @@ import { createMay } from '../features/operations/admin-access/may.ts';
 import { adminLoginPages } from '../features/operations/admin-access/pages.ts';
 import { adminAccessRoutes } from '../features/operations/admin-access/routes.ts';
 import { type AdminSurface, guardAdmin } from '../features/operations/admin-access/surface.ts';
+import { isConsoleBuilt } from '../features/operations/console/files.ts';
 import { diagnosticsRoutes } from '../features/operations/diagnostics/routes.ts';
 import { createDiagnostics } from '../features/operations/diagnostics/service.ts';
 import { eventRoutes } from '../features/operations/events/routes.ts';
@@ -79,7 +80,7 @@ import { provisioningRoutes } from '../features/protocol/registration/routes.ts'
 import { connectionRoutes } from '../features/protocol/signal-transmitters/routes.ts';
 import { streamAdminRoutes } from '../features/protocol/ssf/routes.ts';
 import { type HttpOptions, openHttp } from '../http/fastify.ts';
-import { onDemand, type Surface } from '../http/on-demand.ts';
+import { type Meanwhile, onDemand, type Surface } from '../http/on-demand.ts';
 import { createResourceApi } from '../resource/api.ts';
 import { idOfClient } from '../resource/in-client.ts';
 import type { Operations } from './operations.ts';
@@ -100,7 +101,12 @@ export async function createAdministration(
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
   countRequests(app, deps.metrics.request);
-  const consoleFiles = onDemand(app, ['/admin/console'], () => createConsole(deps, listener));
+  const consoleFiles = onDemand(
+    app,
+    ['/admin/console'],
+    () => createConsole(deps, listener),
+    isConsoleBuilt() ? undefined : whileBuilding,
+  );
   app.addHook('onClose', () => consoleFiles.close());
   const { authenticate } = deps.access;
   await app.register(async (pages) => adminLoginPages(pages, { ...deps, authenticate, signIn: deps.adminSignIn }));
@@ -118,6 +124,12 @@ export async function createAdministration(
   await app.ready();
   return { app, routes };
 }
+
+/** A server that runs from its source builds the console first, which takes longer than a browser should wait for a page. */
+const whileBuilding: Meanwhile = {
+  afterMs: 1_000,
+  answer: async (reply) => (await import('../features/operations/console/to-come.ts')).sendConsoleToCome(reply),
+};
 
 /** The console's files, which nothing but a browser asks for. */
 async function createConsole(

@@ -2,6 +2,7 @@
 // Does not own: what the tests do there, the server (server.ts), the browser itself (chromium.ts).
 // Implements: no page of the console makes the browser's console speak, breaks the page's policy, or has a fault that axe finds.
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -34,6 +35,14 @@ export interface Credentials {
   password: string;
   realm?: string;
 }
+const BUILD_POLL_MS = 300;
+/** The server's address once its console is built: before, it answers a page that says so. */
+let built: string | undefined;
+export async function consoleIsBuilt(baseUrl: string): Promise<void> {
+  if (built === baseUrl) return;
+  while ((await fetch(`${baseUrl}/admin/console/`)).status === 503) await sleep(BUILD_POLL_MS);
+  built = baseUrl;
+}
 /** Tells what hangs from what is slow. */
 const PATIENCE_MS = 45_000;
 const ADMIN: Credentials = { username: 'admin', password: ADMIN_PASSWORD };
@@ -43,6 +52,7 @@ export async function openConsole(
   { server, browser }: { server: Pick<TestServer, 'baseUrl'>; browser: Browser },
   { as = ADMIN, ...options }: BrowserContextOptions & { as?: Credentials | null } = {},
 ): Promise<ConsolePage> {
+  await consoleIsBuilt(server.baseUrl);
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
     reducedMotion: 'reduce',

@@ -3,6 +3,7 @@
 // Implements: decisions "Console".
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { consoleIsBuilt } from '../../support/console.ts';
 import { createPerson } from '../../support/person.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -12,6 +13,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(server.baseUrl + path, { redirect: 'manual', headers });
 beforeAll(async () => {
   server = await startTestServer();
+  await consoleIsBuilt(server.baseUrl);
   index = await (await get('/admin/console/')).text();
 });
 afterAll(() => server?.stop());

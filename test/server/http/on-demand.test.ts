@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
+import { sendConsoleToCome } from '../../../server/features/operations/console/to-come.ts';
 import { openHttp } from '../../../server/http/fastify.ts';
 import { onDemand } from '../../../server/http/on-demand.ts';
 import { answerReady } from '../../../server/http/ready.ts';
@@ -78,6 +79,52 @@ test('where it could not be made, that request fails and the next one tries agai
   const { address } = await serverWith(1);
   expect((await post(address, '"one"')).status).toBe(500);
   expect(await (await post(address, '"two"')).json()).toMatchObject({ body: 'two' });
+});
+
+test('while the console is built, a browser sees a page that says so and reloads itself, without a script', async () => {
+  const built = Promise.withResolvers<void>();
+  const http = await openHttp({ log, trustProxy: false, requests: 'req', ready: answerReady([], () => {}) });
+  servers.push(http);
+  onDemand(
+    http,
+    ['/admin/console'],
+    async () => {
+      await built.promise;
+      const app = await openHttp({ log, trustProxy: false, requests: 'behind' });
+      app.get('/admin/console/', async () => 'the console');
+      await app.ready();
+      return { app, routes: [] };
+    },
+    { afterMs: 20, answer: sendConsoleToCome },
+  );
+  const address = `${await http.listen({ host: '127.0.0.1', port: 0 })}/admin/console/`;
+  const answer = await fetch(address);
+  expect([answer.status, answer.headers.get('retry-after'), answer.headers.get('refresh')]).toEqual([503, '2', '2']);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self';(?!.*script)/);
+  const page = await answer.text();
+  expect(page).toContain('<h1>The console is being built…</h1>');
+  expect(page).not.toMatch(/<script|<style|style=/);
+  built.resolve();
+  await expect.poll(async () => (await fetch(address)).text()).toBe('the console');
+});
+
+test('a failure that no request waited for is the answer to the next one, and the one after tries again', async () => {
+  const making = [Promise.withResolvers<never>(), Promise.withResolvers<never>()];
+  let made = 0;
+  const http = await openHttp({ log, trustProxy: false, requests: 'req', ready: answerReady([], () => {}) });
+  servers.push(http);
+  const make = () => making[made++]?.promise ?? Promise.reject(new Error('made too often'));
+  const answer = { afterMs: 20, answer: sendConsoleToCome };
+  onDemand(http, ['/behind'], make, answer);
+  const address = `${await http.listen({ host: '127.0.0.1', port: 0 })}/behind/it`;
+  const status = async () => (await fetch(address)).status;
+  expect(await status()).toBe(503);
+  making[0]?.reject(new Error('a fault in the source'));
+  expect(await status()).toBe(500);
+  expect(made).toBe(1);
+  expect(await status()).toBe(503);
+  expect(made).toBe(2);
 });
 
 test('a server that stops ends with it, asked for or not', async () => {

@@ -6,9 +6,12 @@ import { pathToFileURL } from 'node:url';
 /** Beside the bundles; `npm run build` writes it. */
 const built = path.join(import.meta.dirname, 'console', 'index.html');
 
+/** Whether the files are there at once, as those of a built server are. */
+export const isConsoleBuilt = (): boolean => existsSync(built);
+
 /** @returns the folder with index.html, assets/ and manifest.json */
 export async function consoleFolder(): Promise<string> {
-  if (existsSync(built)) return path.dirname(built);
+  if (isConsoleBuilt()) return path.dirname(built);
   // A development dependency builds it. The address is computed, so that no bundle holds the build.
   const builder = path.resolve(import.meta.dirname, '../../../../console/build.ts');
   const { builtConsole }: { builtConsole(): Promise<string> } = await import(pathToFileURL(builder).href);
