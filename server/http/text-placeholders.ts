@@ -13,6 +13,7 @@ export interface TextPlaceholders {
   'account.endSession': 'device' | 'address';
   'account.acting': 'name' | 'username' | 'minutes';
   'account.sessionActing': 'name';
+  'admin.realmHelp': 'realm';
   'admin.who': 'name' | 'realm';
   'admin.permissions': 'realm' | 'count';
   'admin.next': 'link';

@@ -21,7 +21,8 @@ afterAll(async () => {
 
 test('an administrator signs in with the keyboard alone, sees who they are, uses the API, and signs out', async () => {
   await page.goto(`${server.baseUrl}/admin/login`);
-  expect(await page.getByLabel('Realm').inputValue()).toBe('master');
+  const realm = page.getByRole('textbox', { name: 'Realm', description: /^The realm of administrators is master\./ });
+  expect(await realm.inputValue()).toBe('master');
   await page.locator('input:focus').waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/realms\/master\/login/);

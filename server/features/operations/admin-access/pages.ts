@@ -30,7 +30,8 @@ ${last.problem !== undefined && html`<p class="error" role="alert">${last.proble
 ${csrfField(csrf)}
 <div class="field"><label for="realm">${text('admin.realm')}</label>
 <input id="realm" name="realm" type="text" value="${last.realm ?? MASTER}" autocomplete="organization" autocapitalize="none"
- autocorrect="off" spellcheck="false" required autofocus></div>
+ autocorrect="off" spellcheck="false" required autofocus aria-describedby="realm-help">
+<p class="hint" id="realm-help">${text('admin.realmHelp', { realm: MASTER })}</p></div>
 <button type="submit">${text('admin.continue')}</button>
 </form>`;
 }
