@@ -52,8 +52,15 @@ export const navOf = (entry: KindEntry): Place | undefined =>
 /** The purpose of the kind, in a sentence. */
 export const leadOf = ({ form, description }: KindEntry): string => `${form?.lead ?? description}.`;
 
+/** "Applications" would be the clients, beside which this kind stands. */
+const titles: Readonly<Record<string, string>> = { applications: 'Apps people see' };
+const sectionTitle = (section: string): string => titles[section] ?? labelOf(section);
 /** `SCIM targets`, `Workload identity`: a kind's name as a heading. */
-export const titleOf = ({ section }: KindEntry): string => labelOf(section);
+export const titleOf = ({ section }: KindEntry): string => sectionTitle(section);
+
+/** A section of the realm document, as the navigation names it: `Clients`, `Settings`; `*` is all of them. */
+export const sectionLabel = (section: string): string =>
+  section === '*' ? 'All configuration' : section === 'realm' ? 'Settings' : sectionTitle(section);
 
 /** The words for the objects of a client on its own page: `Roles`, `a role`, `roles`. */
 export function ofItsClient({ section, one, many }: KindEntry): { title: string; one: string; many: string } {

@@ -24,6 +24,7 @@ import { useKind, useObject } from './loaded.ts';
 import { holdableOf, ManagedBadge, managedOf, useHolds } from './managed.tsx';
 import { COPY_MODE, HeldBadge, HeldNote } from './managed-ways.tsx';
 import { shortManager } from './managers.ts';
+import { isById, NameOf } from './name-of.tsx';
 import { clientKinds, isFormed, listAddress, nameOf, objectAddress } from './pages.tsx';
 import { declaredFields, documentOf, secretsOf } from './plan.ts';
 import { labelOf } from './words.ts';
@@ -166,12 +167,16 @@ export function KindDetail({ entry, params, extras }: PageProps & { entry: KindE
             <Tabs
               label={name}
               tabs={[
-                { id: 'fields', label: 'Settings', content: () => <Fields entry={entry} kind={kind} row={row} /> },
+                {
+                  id: 'fields',
+                  label: 'Settings',
+                  content: () => <Fields entry={entry} kind={kind} realm={realm} row={row} />,
+                },
                 ...tabs,
               ]}
             />
           ) : (
-            <Fields entry={entry} kind={kind} row={row} />
+            <Fields entry={entry} kind={kind} realm={realm} row={row} />
           )}
         </>
       ) : (
@@ -210,19 +215,24 @@ function Inner({ entry, realm, of }: { entry: KindEntry; realm: string; of: stri
 }
 
 /** All fields: those of the form in its groups, then those that the server writes. */
-function Fields({ entry, kind, row }: { entry: KindEntry; kind: LoadedKind; row: Row }) {
+function Fields({ entry, kind, realm, row }: { entry: KindEntry; kind: LoadedKind; realm: string; row: Row }) {
   const secrets = secretsOf(kind);
   const managed = managedOf(row);
   const [all, setAll] = useState(false);
   const fields = ordered(entry, formFields(kind.input, { names: kind.names, forms: entry.form?.fields, secrets }));
   const inForm = new Set(fields.map(({ name }) => name));
   const cells = new Map(entry.columns.map(({ field, cell }) => [field, cell]));
-  const value = ({ name, type }: Field) =>
-    secrets.includes(name) ? (
+  const value = (field: Field) => {
+    const { name, type } = field;
+    const of = row[name];
+    if (type.is === 'reference' && isById(field) && typeof of === 'string')
+      return <NameOf realm={realm} kind={type.kind} id={of} />;
+    return secrets.includes(name) ? (
       <Badge>{row[`${name}Set`] === true ? 'stored' : 'none'}</Badge>
     ) : (
-      <FullValue field={name} cell={cells.get(name) ?? 'json'} value={row[name]} is={type.is} />
+      <FullValue field={name} cell={cells.get(name) ?? 'json'} value={of} is={type.is} />
     );
+  };
   const answered = Object.keys(row).filter(
     (name) =>
       !inForm.has(name) &&

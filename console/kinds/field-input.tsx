@@ -5,8 +5,10 @@ import { Editor } from '../ui/editor.tsx';
 import { FieldSet, NumberField, Select, TextField } from '../ui/fields.tsx';
 import { Help } from '../ui/help.tsx';
 import { ListField } from '../ui/list-field.tsx';
+import { sectionLabel } from './all.ts';
 import type { Row } from './entry.ts';
-import type { Field } from './fields.ts';
+import type { Field, FieldType } from './fields.ts';
+import { isById } from './name-of.tsx';
 import { ReferenceField, ReferencesField } from './reference-field.tsx';
 import { ColourField, DurationField, JsonField, MapField, SecretField, TimeField, textsOf } from './value-inputs.tsx';
 import { choiceWords, itemName, labelOf } from './words.ts';
@@ -31,6 +33,19 @@ interface Props {
 
 /** So many choices are found by the alphabet. */
 const isMany = (options: readonly string[]): boolean => options.length > 8;
+
+/** The choices with their words. */
+function inOrder({ options, names }: Extract<FieldType, { is: 'choice' | 'choices' }>) {
+  const words = names === 'sections' ? sectionLabel : choiceWords;
+  const all = options.map((option) => ({ option, label: words(option) }));
+  // "all of them" stays the first
+  return isMany(options)
+    ? all.toSorted(
+        (one, other) =>
+          Number(other.option === '*') - Number(one.option === '*') || one.label.localeCompare(other.label, 'en'),
+      )
+    : all;
+}
 
 const rowOf = (value: unknown): Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
@@ -99,10 +114,10 @@ export function FieldInput({ field, path, value, onChange, context }: Props) {
       return (
         <FieldSet {...words}>
           <div className={isMany(type.options) ? 'columns down' : 'items'}>
-            {(isMany(type.options) ? type.options.toSorted() : type.options).map((option) => (
+            {inOrder(type).map(({ option, label: words }) => (
               <Checkbox
                 key={option}
-                label={choiceWords(option)}
+                label={words}
                 isSelected={textsOf(value).includes(option)}
                 isDisabled={context.isDisabled ?? false}
                 onChange={(on) => {
@@ -129,7 +144,7 @@ export function FieldInput({ field, path, value, onChange, context }: Props) {
           {...words}
           realm={context.realm}
           kind={type.kind}
-          byId={field.name.endsWith('Id') && field.name !== 'clientId'}
+          byId={isById(field)}
           value={typeof value === 'string' ? value : null}
           onChange={onChange}
         />

@@ -7,7 +7,7 @@ export type FieldType =
   | { is: 'text'; long?: boolean; most?: number; widget?: 'url' | 'colour' | 'css' }
   | { is: 'number' | 'duration'; least?: number; most?: number }
   | { is: 'boolean' | 'time' | 'secret' | 'json' }
-  | { is: 'choice' | 'choices'; options: readonly string[] }
+  | { is: 'choice' | 'choices'; options: readonly string[]; names?: 'sections' }
   | { is: 'list'; item: FieldType }
   | { is: 'reference' | 'references'; kind: string }
   | { is: 'map'; value: FieldType }
@@ -155,13 +155,14 @@ const widgets = {
   json: { is: 'json' },
   css: { is: 'text', widget: 'css', long: true },
   secret: { is: 'secret' },
-} as const satisfies Record<NonNullable<FieldForm['widget']>, FieldType>;
+} as const satisfies Record<Exclude<NonNullable<FieldForm['widget']>, 'sections'>, FieldType>;
 
 function fieldOf(name: string, schema: z.ZodType, context: Context): Field {
   const { nullable, optional, help } = opened(schema);
   const { label, help: ownHelp, widget } = context.forms[name] ?? {};
   const kind = context.names[name];
-  let type = widget ? widgets[widget] : typeOf(name, schema, context);
+  let type: FieldType = widget && widget !== 'sections' ? widgets[widget] : typeOf(name, schema, context);
+  if (widget === 'sections' && type.is === 'choices') type = { ...type, names: 'sections' };
   if (kind !== undefined && textOnly(type)) type = { is: 'reference', kind };
   else if (kind !== undefined && type.is === 'list') type = { is: 'references', kind };
   return { name, label: label ?? labelOf(name), help: ownHelp ?? help, type, nullable, required: !optional };

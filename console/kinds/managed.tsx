@@ -154,7 +154,7 @@ export function ManagedField({
 }) {
   const manager = managed?.get(name);
   return (
-    <div className={manager === undefined ? undefined : 'managed-field'}>
+    <div className={manager === undefined ? undefined : 'managed-field'} data-field={name}>
       {children(manager !== undefined && !isOpen)}
       {manager && (
         <p className="hint">

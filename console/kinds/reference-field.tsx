@@ -15,6 +15,7 @@ import { useLater } from '../ui/later.ts';
 import { kindOf } from './all.ts';
 import type { KindEntry, Row } from './entry.ts';
 import { kindNow } from './loaded.ts';
+import { useNameOf, wordsOf } from './name-of.tsx';
 import { idOf } from './pages.tsx';
 
 const SHOWN = 20;
@@ -41,9 +42,8 @@ function useChoices(entry: KindEntry | undefined, realm: string, text: string, b
     placeholderData: (before) => before,
   });
   if (!entry || !data) return [];
-  const name = (row: Row): string => String(row[[entry.key].flat()[0] ?? 'name'] ?? '');
   return data
-    .map((row) => ({ id: byId ? idOf(entry, row) : name(row), words: name(row) }))
+    .map((row) => ({ id: byId ? idOf(entry, row) : wordsOf(entry, row), words: wordsOf(entry, row) }))
     .filter(({ words }) => entry.searches || words.toLowerCase().includes(text.toLowerCase()))
     .slice(0, SHOWN);
 }
@@ -61,23 +61,29 @@ export function ReferenceField({
   value,
   onChange,
   byId = false,
+  autoFocus = false,
   hideLabel,
   label,
   help,
   fault,
   isDisabled,
-}: Named & { value: string | null; onChange: (value: string | null) => void; byId?: boolean }) {
+}: Named & { value: string | null; onChange: (value: string | null) => void; byId?: boolean; autoFocus?: boolean }) {
   const entry = kindOf(kind);
   const [text, setText] = useState(value ?? '');
   const [isTyped, setIsTyped] = useState(false);
   const [picked, setPicked] = useState<string | null>(null);
   // the name that is chosen does not narrow the choices
-  const choices = useChoices(entry, realm, isTyped ? text : '', byId);
+  const found = useChoices(entry, realm, isTyped ? text : '', byId);
+  const name = useNameOf(entry, realm, byId ? value : null);
+  const named = value !== null && name !== undefined ? { id: value, words: name } : undefined;
+  // without its own choice the value would be dropped as the field is left
+  const choices = named && found.every(({ id }) => id !== named.id) ? [named, ...found] : found;
   const chosen = choices.find(({ id }) => id === value);
   return (
     <ComboBox
       className="field"
       allowsCustomValue={!byId}
+      autoFocus={autoFocus}
       menuTrigger="input"
       allowsEmptyCollection
       inputValue={byId && chosen && text === value ? chosen.words : text}

@@ -54,18 +54,22 @@ export function useActions(realm: string | undefined, text: string): [string, Pa
   if (realm === undefined || text.length < LEAST) return [];
   const wanted = text.toLowerCase();
   const has = (...words: (string | undefined)[]) => words.join(' ').toLowerCase().includes(wanted);
+  const isNamed = ({ name, label }: { name: string; label: string }) =>
+    [name, label].some((one) => one.toLowerCase().includes(wanted));
   return [
     ['Actions', actionsOf(may, realm).filter(({ words, help }) => has(words, help))],
     [
       'Settings',
       (settings.data ?? [])
         .filter(({ name, label, help, group }) => has(name, label, help, group))
+        // those of that name first
+        .toSorted((one, other) => Number(isNamed(other)) - Number(isNamed(one)))
         .slice(0, MOST)
         .map(({ name, label, group, part }) => ({
           id: `setting ${name}`,
           words: label,
           help: `Settings, ${group}`,
-          to: `${inRealm(realm, 'settings')}?${new URLSearchParams({ group: part })}`,
+          to: `${inRealm(realm, 'settings')}?${new URLSearchParams({ group: part, field: name })}`,
           icon: 'settings' as const,
         })),
     ],

@@ -12,6 +12,7 @@ import {
   TableHeader,
 } from 'react-aria-components/Table';
 import { Checkbox } from './choices.tsx';
+import { RowLink } from './row-link.tsx';
 
 export interface TableColumn<T> {
   id: string;
@@ -31,7 +32,7 @@ export interface TableProps<T> {
   columns: readonly TableColumn<T>[];
   rows: readonly T[];
   idOf: (row: T) => string;
-  /** The page of the row's object, if it has one. */
+  /** The page of the row's object, if it has one. The first cell is a link to it, and so has no other one in it. */
   to?: (row: T) => string | undefined;
   /** Instead of a page: what opening a row does. */
   onOpen?: (row: T) => void;
@@ -55,6 +56,9 @@ function openAside({ button, target }: MouseEvent): void {
   const to = row ? row.getAttribute('data-href') : null;
   if (to) window.open(to, '_blank', 'noopener');
 }
+
+const Named = ({ to, children }: { to: string | undefined; children: ReactNode }) =>
+  to === undefined ? children : <RowLink to={to}>{children}</RowLink>;
 
 export function Table<T>({ label, columns, rows, idOf, to, onOpen, selected, onSelect, empty, stale }: TableProps<T>) {
   const byId = new Map(rows.map((row) => [idOf(row), row]));
@@ -98,9 +102,9 @@ export function Table<T>({ label, columns, rows, idOf, to, onOpen, selected, onS
                   <Checkbox slot="selection" label="Select the row" hideLabel />
                 </Cell>
               )}
-              {columns.map(({ id, cell, numeric }) => (
-                <Cell key={id} className={numeric ? 'number' : ''}>
-                  {cell(row)}
+              {columns.map((column, at) => (
+                <Cell key={column.id} className={column.numeric ? 'number' : ''}>
+                  <Named to={at === 0 ? to?.(row) : undefined}>{column.cell(row)}</Named>
                 </Cell>
               ))}
             </Row>

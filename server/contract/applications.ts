@@ -46,6 +46,9 @@ export const applications = kind({
     visible: false,
     enabled: false,
   },
+  form: {
+    lead: 'Each groups the clients that people see as one app, such as its web page and its phone app, below one name and picture on the account page; what signs people in are the clients',
+  },
   cli: {
     help: 'what people see as one app',
     shown: ['enabled', 'roles', 'clients', 'displayName'],

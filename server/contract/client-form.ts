@@ -2,7 +2,7 @@
 import type { Form } from './kind-shown.ts';
 
 export const clientForm: Form = {
-  lead: 'Applications that sign people in, and services that get tokens for themselves',
+  lead: 'Programs that sign people in or get tokens for themselves, each with a client ID; “Add an application” below “Set up” makes one step by step',
   groups: [
     { title: 'General', fields: ['clientId', 'name', 'description', 'enabled'] },
     {

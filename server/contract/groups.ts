@@ -42,7 +42,10 @@ export const groups = kind({
     put: 'Update a group, or rename or move it by `name` and `parentId`, from which `path` follows; a field that is left out keeps its value. Who moves it below a group that admin roles are limited to must hold what these allow',
     remove: 'Delete a group with its subgroups',
   },
-  form: { lead: 'Groups form a tree; their members have the roles and attributes that a group gives' },
+  form: {
+    lead: 'Groups form a tree; their members have the roles and attributes that a group gives',
+    fields: { parentId: { label: 'Parent group', help: 'The group above it; empty: it is at the top' } },
+  },
   example: { name: 'sales' },
   updateExample: { name: 'Sales', default: true },
   cli: { shown: ['roles', 'default'], wide: ['clientRoles', 'attributes', 'id'] },

@@ -12,7 +12,7 @@ export interface Form {
 export interface FieldForm {
   label?: string;
   help?: string;
-  widget?: 'text' | 'longText' | 'duration' | 'colour' | 'url' | 'json' | 'css' | 'secret';
+  widget?: 'text' | 'longText' | 'duration' | 'colour' | 'url' | 'json' | 'css' | 'secret' | 'sections';
 }
 
 /** Fields that only some objects have: a form shows them by the value of another field. */

@@ -148,7 +148,7 @@ export const settingsForm: Form = {
     reuseRefreshTokens: { label: 'Refresh tokens stay the same' },
     captchaProvider: { label: 'Captcha' },
     mostAppliedPlans: { label: 'Applied plans that are kept' },
-    declaredOnly: { label: 'Declared only' },
+    declaredOnly: { label: 'Declared only', widget: 'sections' },
     passwordMaxAgeDays: { label: 'Longest age of a password in days' },
     breachedPasswordCheck: { label: 'Refuse passwords known from breaches' },
     guessablePasswordCheck: { label: 'Refuse passwords that are easy to guess' },

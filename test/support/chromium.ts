@@ -64,10 +64,17 @@ export async function chromiumPath(
   return installed;
 }
 
-/** A headless browser; the caller closes it. `chromiumPath` has installed one before the tests. */
-export async function launchBrowser(): Promise<Browser> {
+/**
+ * A headless browser; the caller closes it. `chromiumPath` has installed one before the tests.
+ * @param scrollbars they take space, as on most desktops; otherwise there are none
+ */
+export async function launchBrowser({ scrollbars = false } = {}): Promise<Browser> {
   const executablePath = (await findChromium()) ?? (await chromiumPath());
-  const browser = await chromium.launch({ executablePath, args: flags });
+  const browser = await chromium.launch({
+    executablePath,
+    args: flags,
+    ...(scrollbars && { ignoreDefaultArgs: ['--hide-scrollbars'] }),
+  });
   return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS));
 }
 

@@ -18,6 +18,7 @@ import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
+import { RowLink } from '../../ui/row-link.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import type { PageProps } from '../page.ts';
 import { type Group, type GroupNode, groupTree, withChildren } from './group-tree.ts';
@@ -155,7 +156,9 @@ function GroupRow({ node, to, children }: { node: GroupNode; to: string; childre
               <span className="tree-chevron" />
             )}
             <span className="step-words">
-              <bdi>{label}</bdi>
+              <RowLink to={to}>
+                <bdi>{label}</bdi>
+              </RowLink>
               {node.children.length > 0 && <span className="soft small">{node.children.length} inside</span>}
             </span>
             <span className="tree-end">

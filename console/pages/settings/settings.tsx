@@ -1,6 +1,6 @@
 // A realm's settings: one form in groups, of which the address names the one that is shown. Edits in several groups are saved
 // together, after the server's plan.
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { ConsoleAnswer } from '../../api/client.ts';
 import { useMay } from '../../api/session.ts';
@@ -29,13 +29,38 @@ export default function SettingsPage({ params: { realm } }: PageProps) {
   );
 }
 
+/** A dialog that closes, and the page's heading, take the focus first. */
+const AFTER_DIALOGS_MS = 120;
+const CONTROLS = 'input, textarea, select, button';
+
+/** Leads to the setting that the address names, as the palette's results do. */
+function useNamedField(name: string): void {
+  useEffect(() => {
+    if (name === '') return;
+    const timer = setTimeout(() => {
+      const field = document.querySelector<HTMLElement>(`main [data-field="${CSS.escape(name)}"]`);
+      if (!field) return;
+      const control = [...field.querySelectorAll<HTMLElement>(CONTROLS)].find((one) => !one.matches(':disabled'));
+      // one that the reader may not change
+      if (!control) field.tabIndex = -1;
+      (control ?? field).focus({ preventScroll: true });
+      field.scrollIntoView({ block: 'center' });
+    }, AFTER_DIALOGS_MS);
+    return () => clearTimeout(timer);
+  }, [name]);
+}
+
 function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Row> }) {
   const may = useMay();
   const mayWrite = may(realm, 'settings:write');
   const [search] = useSearchParams();
   const filters = useFilters();
   const groups = useMemo(settingGroups, []);
-  const shown = groups.find((group) => partOf(group) === search.get('group')) ?? groups[0];
+  const field = search.get('field') ?? '';
+  const shown =
+    groups.find((group) => partOf(group) === search.get('group')) ??
+    groups.find(({ fields }) => fields.some(({ name }) => name === field)) ??
+    groups[0];
   const editing = useSettingsEditing(realm, read, groups, 'the settings');
   const { before, edits, changes, faults } = editing;
   const managed = useManagedSettings(editing, shown ? [shown] : [], mayWrite);
@@ -43,6 +68,7 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Row> }) {
     fields.some(({ name }) => [...faults.keys()].some((at) => at.split(/[.[]/)[0] === name)),
   );
   const changedGroups = groups.filter(({ fields }) => fields.some(({ name }) => name in changes));
+  useNamedField(field);
   if (!shown) return null;
   return (
     <form className="settings" onSubmit={editing.submit} noValidate>
@@ -51,7 +77,7 @@ function Form({ realm, read }: { realm: string; read: ConsoleAnswer<Row> }) {
           {groups.map((group) => (
             <li key={group.title}>
               <Link
-                href={filters.address({ group: partOf(group) })}
+                href={filters.address({ group: partOf(group), field: undefined })}
                 aria-current={group === shown ? 'true' : undefined}
               >
                 {group.title}

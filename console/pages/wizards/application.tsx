@@ -7,7 +7,7 @@ import { CreateWizard, type WizardSpec } from './create-wizard.tsx';
 const spec: WizardSpec = {
   name: 'application',
   title: 'Add an application',
-  lead: 'An application that signs people in, or a service that gets tokens for itself.',
+  lead: 'An application that signs people in, or a service that gets tokens for itself. It becomes a client of the realm.',
   choose: 'Kind of application',
   end: 'Connect it',
   variants: applicationVariants,
