@@ -1,11 +1,12 @@
 // The content of a page for `realmctl`, curl and Git.
 import { address } from '../../server/contract/call.ts';
 import type { Callable } from '../api/light.ts';
+import { endHold } from '../generated/routes.ts';
 import type { Commands } from '../ui/as-command.tsx';
 import type { KindEntry, Row } from './entry.ts';
 import { kindNow, type ObjectAddress, paramsOf } from './loaded.ts';
 import { nameOf } from './pages.tsx';
-import { jsonText, jsonWord, word } from './shell-words.ts';
+import { jsonText, jsonWord, realmctl as realmctlOf, word } from './shell-words.ts';
 
 /** A request with a token of the same administrator. */
 export function curlOf({ method, path }: Callable, params: Row, body?: unknown, query?: Row): string {
@@ -25,6 +26,12 @@ export function requestCommands(route: Callable, params: Row, body?: unknown, qu
     curl: curlOf(route, params, body, query),
   };
 }
+
+/** The end of a hold. */
+export const endCommands = (realm: string, id: string): Commands => ({
+  realmctl: realmctlOf('unhold', [id], `-r ${word(realm)}`),
+  curl: curlOf(endHold, { realm, id }),
+});
 
 /** Several requests, one after the other. */
 export const allCommands = (requests: readonly Commands[]): Commands => ({
@@ -103,7 +110,7 @@ export async function objectCommands(
   const manifest = await manifestOf(entry, address.realm, declared);
   const { realm } = address;
   return {
-    realmctl: `realmctl get ${entry.noun} ${word(nameOf(entry, row))} --realm ${word(realm)} -o yaml`,
+    realmctl: realmctlOf(`get ${entry.noun}`, [nameOf(entry, row)], `--realm ${word(realm)}`, '-o yaml'),
     ...(routes.get && { curl: curlOf(routes.get, paramsOf(entry, address)) }),
     ...(manifest !== undefined && { manifest }),
   };

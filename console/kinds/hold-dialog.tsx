@@ -15,7 +15,7 @@ import { say } from '../ui/toast.tsx';
 import { curlOf } from './commands.ts';
 import type { Holdable } from './managed.tsx';
 import { faultsOf } from './plan.ts';
-import { word } from './shell-words.ts';
+import { option, realmctl, word } from './shell-words.ts';
 import { inSentence, labelOf } from './words.ts';
 
 const MINUTE_MS = 60_000;
@@ -92,7 +92,14 @@ export function HoldDialog({
             quiet
             commands={() => ({
               ...(first && {
-                realmctl: `realmctl hold ${word(separated(first.kind))} ${what.map(({ key }) => (key === undefined ? '--all' : word(key))).join(' ')} -r ${word(realm)} --reason ${word(reason || 'why')} --for ${length}`,
+                realmctl: realmctl(
+                  `hold ${word(separated(first.kind))}`,
+                  what.flatMap(({ key }) => key ?? []),
+                  ...(what.some(({ key }) => key === undefined) ? ['--all'] : []),
+                  `-r ${word(realm)}`,
+                  option('--reason', reason || 'why'),
+                  `--for ${length}`,
+                ),
               }),
               curl: curlOf(placeHold, { realm }, body()),
             })}

@@ -12,6 +12,7 @@ import { Note, ProblemNote } from '../ui/state.tsx';
 import { Time } from '../ui/time.tsx';
 import { say } from '../ui/toast.tsx';
 import { writeOf } from './all.ts';
+import { endCommands } from './commands.ts';
 import { HoldDialog } from './hold-dialog.tsx';
 import { fieldsOf, type Hold, type Holdable, type Managed } from './managed.tsx';
 import { shortManager } from './managers.ts';
@@ -155,10 +156,11 @@ function HeldWords({ hold, realm, isManaged = true }: { hold: Hold; realm: strin
       </span>
       {end.error && <ProblemNote problem={end.error} />}
       {may(realm, 'holds:write') && hold.what.every(({ kind }) => may(realm, writeOf(kind))) && (
-        <span>
+        <span className="row">
           <Button small isDisabled={end.isPending} onPress={() => end.mutate({ params: { realm, id: hold.id } })}>
             End the hold
           </Button>
+          <AsCommand icon label="As command: end the hold" commands={() => endCommands(realm, hold.id)} />
         </span>
       )}
     </>

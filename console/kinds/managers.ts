@@ -13,10 +13,13 @@ export interface ClusterResource {
   name: string;
 }
 
-/** The resource that a manager's name stands for; undefined: the manager is no resource of a cluster. */
+/**
+ * The resource that a manager's name stands for; undefined: the manager is no resource of a cluster. No part of it begins with
+ * `-`, so that kubectl reads none as an option.
+ */
 export function clusterResource(manager: string): ClusterResource | undefined {
   const [, cluster = '', namespace = '', kind = '', name = ''] =
-    /^k8s:([^/]+)\/([^/]+)\/([^/]+)\/(.+)$/.exec(manager) ?? [];
+    /^k8s:([^/]+)\/([a-z0-9][^/]*)\/([A-Z][A-Za-z]*)\/([a-z0-9].*)$/.exec(manager) ?? [];
   return cluster === '' ? undefined : { cluster, namespace, kind, name };
 }
 

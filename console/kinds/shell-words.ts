@@ -14,6 +14,19 @@ export function word(text: string): string {
   return `$'${escaped}'`;
 }
 
+/**
+ * A command of realmctl. Where an operand begins with `-`, the operands come last, after `--`: realmctl would read it as an option.
+ * @param options written as they are given
+ */
+export function realmctl(verb: string, operands: readonly string[], ...options: readonly string[]): string {
+  const words = operands.map(word);
+  const isLast = operands.some((operand) => operand.startsWith('-'));
+  return ['realmctl', verb, ...(isLast ? [...options, '--', ...words] : [...words, ...options])].join(' ');
+}
+/** An option with its value; `--user=-x` where the value would be read as an option itself. */
+export const option = (name: `--${string}`, value: string): string =>
+  `${name}${value.startsWith('-') ? '=' : ' '}${word(value)}`;
+
 /** JSON on several lines, as a file or after `<<'END'`. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, null, 2).replaceAll(OBEYED, (character) =>

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { Button } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 import { Code } from './code.tsx';
 import { Dialog } from './dialog.tsx';
 import { Help } from './help.tsx';
@@ -33,24 +33,31 @@ export function AsCommand({
   start,
   quiet,
   small,
+  icon,
 }: {
   commands: () => Commands | Promise<Commands>;
   label?: string;
   start?: CommandKind;
   quiet?: boolean;
   small?: boolean;
+  /** Without words, in a row of a list; the label is its name. */
+  icon?: true;
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button
-        icon="code"
-        onPress={() => setOpen(true)}
-        {...(quiet && { variant: 'quiet' as const })}
-        {...(small && { small })}
-      >
-        {label}
-      </Button>
+      {icon ? (
+        <IconButton label={label} icon="code" small onPress={() => setOpen(true)} />
+      ) : (
+        <Button
+          icon="code"
+          onPress={() => setOpen(true)}
+          {...(quiet && { variant: 'quiet' as const })}
+          {...(small && { small })}
+        >
+          {label}
+        </Button>
+      )}
       {isOpen && <CommandDialog commands={commands} start={start} onClose={() => setOpen(false)} />}
     </>
   );

@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient, listClients } from '../../server/contract/clients.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { putSettings } from '../../server/contract/settings.ts';
 import { getLockout, listUserSessions } from '../../server/contract/user-access.ts';
@@ -119,6 +120,30 @@ test('each action on a user that asks first says its command, and the command do
   await open(`/realms/${realm}/users/${at.userId}?tab=ways`);
   await runSaid('Remove Password');
   expect((await server.admin.call(listCredentials, { params: at })).body).toEqual([]);
+  await console.close();
+});
+
+test('names that begin with a dash are names in the commands, and no options', async () => {
+  const username = '--all';
+  const made = await server.admin.call(createUser, { params: { realm }, body: { username } });
+  const console = await openConsole({ server, browser });
+  const said = async (address: string) => {
+    await console.open(address);
+    const text = /^realmctl .+$/m.exec((await commandsOf(console, 'realmctl')).text)?.[0] ?? '';
+    const ran = await realmctl(asOperator(server), argumentsOf(text));
+    expect(ran, `${text}\n${ran.stderr}`).toMatchObject({ code: 0 });
+    return [text, ran.stdout];
+  };
+  const [command, shown] = await said(`/realms/${realm}/users/${made.body?.id}`);
+  expect(command).toBe('realmctl get users -r acme -o yaml -- --all');
+  expect(shown).toContain('username: --all');
+  await server.admin.call(createClient, {
+    params: { realm },
+    body: { clientId: '-shop', tokenEndpointAuthMethod: 'none' },
+  });
+  const { body: clients } = await server.admin.call(listClients, { params: { realm }, query: { q: '-shop' } });
+  const [, client] = await said(`/realms/${realm}/clients/${clients?.[0]?.id}`);
+  expect(client).toContain('clientId: -shop');
   await console.close();
 });
 

@@ -92,6 +92,13 @@ test('deliveries of all webhooks are chosen by state, and one that was given up 
   const row = page.getByRole('row').filter({ hasText: /LOGOUT/ });
   await row.getByRole('link', { name: 'other' }).waitFor();
   await look('deliveries that were given up');
+  await row.getByRole('button', { name: 'As command: send LOGOUT again' }).click();
+  const same = page.getByRole('dialog', { name: 'The same elsewhere' });
+  await same.getByText(/^realmctl retry delivery other [0-9a-f-]{36} -r acme$/).waitFor();
+  await same.getByRole('tab', { name: 'curl' }).click();
+  await same.getByText(/curl -X POST .*\/redeliver/s).waitFor();
+  await page.keyboard.press('Escape');
+  await same.waitFor({ state: 'detached' });
   await row.getByRole('button', { name: 'Try again: LOGOUT' }).click();
   await page.getByText('It is sent again, with the same id.').waitFor();
   await page.getByRole('button', { name: 'State' }).click();

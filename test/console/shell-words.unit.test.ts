@@ -2,7 +2,7 @@
 // Does not own: the commands themselves (commands.test.ts).
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { jsonText, jsonWord, word } from '../../console/kinds/shell-words.ts';
+import { jsonText, jsonWord, option, realmctl, word } from '../../console/kinds/shell-words.ts';
 
 const hostile = [
   "it's",
@@ -38,6 +38,13 @@ test('no character that a terminal obeys, or that turns a line around, is in a c
     expect(jsonWord({ text })).not.toMatch(obeyed);
     expect(jsonText({ text }).split('\n')).not.toContain('END');
   }
+});
+
+test('a name that begins with a dash is no option of realmctl', () => {
+  expect(realmctl('get client', ['shop'], '-r acme', '-o yaml')).toBe('realmctl get client shop -r acme -o yaml');
+  expect(realmctl('get client', ['--all'], '-r acme')).toBe('realmctl get client -r acme -- --all');
+  expect(realmctl('managers move', ['one', '-x'])).toBe('realmctl managers move -- one -x');
+  expect([option('--user', 'ana'), option('--user', '--all')]).toEqual(['--user ana', '--user=--all']);
 });
 
 test('usual names stay as they are', () => {

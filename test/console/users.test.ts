@@ -222,13 +222,19 @@ test('roles say why the user has them, and are given and taken away', async () =
   await page.getByText('Took the role away.').waitFor();
   const { body } = await server.admin.call(listUserRoles, { params: { realm, userId: idOf('ana') } });
   expect(body?.map(({ name }) => name)).not.toContain('reader');
-  await page.getByRole('combobox', { name: 'Group to join' }).fill('/support');
+  const group = page.getByRole('combobox', { name: 'Group to join' });
+  await group.fill('/support');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Add to the group' }).click();
   await page.getByText('Put the user into /support.').waitFor();
+  // the next group can be typed at once
+  const hasFocus = () => page.evaluate<boolean>(`document.activeElement?.getAttribute('role') === 'combobox'`);
+  await expect.poll(hasFocus).toBe(true);
+  expect([await group.inputValue(), await page.getByRole('listbox').count()]).toEqual(['', 0]);
   expect(await stored('ana')).toMatchObject({ groups: ['/sales', '/support'] });
   await page.getByRole('button', { name: 'Take the user out of /support' }).click();
   await page.getByText('Took the user out of /support.').waitFor();
+  await expect.poll(hasFocus).toBe(true);
   await close();
 });
 

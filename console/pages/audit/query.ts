@@ -1,6 +1,6 @@
 // The filters of the audit log: as the address has them, as the API and `realmctl` take them.
 import { DAY_MS, HOUR_MS } from '../../../server/contract/durations.ts';
-import { word } from '../../kinds/shell-words.ts';
+import { option as optionOf, word } from '../../kinds/shell-words.ts';
 import type { Filters } from '../../ui/filters.ts';
 
 export interface EventsQuery {
@@ -57,9 +57,9 @@ export function queryOf({ get }: Filters, now: number): EventsQuery {
 
 /** The same by `realmctl events`. */
 export function realmctlEvents(realm: string, query: EventsQuery, follow: boolean): string {
-  const options: readonly [option: string, value: unknown][] = [
+  const options: readonly [option: `--${string}`, value: unknown][] = [
     ['--type', query.type],
-    ...textFilters.map(({ name, option }): [string, unknown] => [option, query[name]]),
+    ...textFilters.map(({ name, option }): [`--${string}`, unknown] => [option, query[name]]),
     ['--user', query.userId],
     ['--outcome', query.outcome],
     ['--since', query.from && new Date(query.from).toISOString()],
@@ -68,6 +68,6 @@ export function realmctlEvents(realm: string, query: EventsQuery, follow: boolea
   return [
     `realmctl events -r ${word(realm)}`,
     ...(follow ? ['--follow'] : []),
-    ...options.flatMap(([option, value]) => (value === undefined ? [] : [`${option} ${word(String(value))}`])),
+    ...options.flatMap(([option, value]) => (value === undefined ? [] : [optionOf(option, String(value))])),
   ].join(' ');
 }

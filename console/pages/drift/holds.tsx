@@ -4,9 +4,11 @@ import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { endHold, listHolds, listManagers } from '../../generated/routes.ts';
 import { writeOf } from '../../kinds/all.ts';
+import { endCommands } from '../../kinds/commands.ts';
 import { HoldDialog } from '../../kinds/hold-dialog.tsx';
 import type { Hold, Holdable } from '../../kinds/managed.tsx';
 import { inSentence, labelOf } from '../../kinds/words.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Choose } from '../../ui/choose.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -80,18 +82,25 @@ export function Holds({ realm }: { realm: string }) {
                       head: 'end it',
                       cell: ({ id, what }: Pick<Hold, 'id' | 'what'>) =>
                         what.every(({ kind }) => may(realm, writeOf(kind))) && (
-                          <Button
-                            small
-                            isDisabled={end.isPending}
-                            onPress={() =>
-                              end.mutate(
-                                { params: { realm, id } },
-                                { onSuccess: () => say('Ended the hold. The declared state returns.') },
-                              )
-                            }
-                          >
-                            End now
-                          </Button>
+                          <span className="row nowrap">
+                            <Button
+                              small
+                              isDisabled={end.isPending}
+                              onPress={() =>
+                                end.mutate(
+                                  { params: { realm, id } },
+                                  { onSuccess: () => say('Ended the hold. The declared state returns.') },
+                                )
+                              }
+                            >
+                              End now
+                            </Button>
+                            <AsCommand
+                              icon
+                              label={`As command: end the hold of ${what.map(heldName).join(', ')}`}
+                              commands={() => endCommands(realm, id)}
+                            />
+                          </span>
                         ),
                     },
                   ]

@@ -5,7 +5,7 @@ import { useWrite } from '../../api/queries.ts';
 import { moveManagers } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
-import { word } from '../../kinds/shell-words.ts';
+import { realmctl } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -51,7 +51,7 @@ export function MoveDialog({ onClose }: { onClose: () => void }) {
           <AsCommand
             quiet
             commands={() => ({
-              realmctl: `realmctl managers move ${word(body.from || 'k8s:old')} ${word(body.to || 'k8s:new')}`,
+              realmctl: realmctl('managers move', [body.from || 'k8s:old', body.to || 'k8s:new']),
               curl: curlOf(moveManagers, {}, body),
             })}
           />

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useWrite } from '../../api/queries.ts';
 import { releaseManager } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
-import { word } from '../../kinds/shell-words.ts';
+import { realmctl } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Toggle } from '../../ui/choices.tsx';
@@ -28,7 +28,7 @@ export function ReleaseDialog({ realm, manager, onClose }: { realm: string; mana
           <AsCommand
             quiet
             commands={() => ({
-              realmctl: `realmctl managers release ${word(realm)} ${word(manager)}${deletes ? ' --delete-objects' : ''}`,
+              realmctl: realmctl('managers release', [realm, manager], ...(deletes ? ['--delete-objects'] : [])),
               curl: curlOf(releaseManager, { realm, manager }, undefined, query),
             })}
           />

@@ -2,7 +2,10 @@
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { listEvents, retryLogout } from '../../generated/routes.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { realmctl, word } from '../../kinds/shell-words.ts';
 import { inRealm } from '../../shell/addresses.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { useOpened } from '../../ui/opened.ts';
@@ -62,16 +65,26 @@ export function Happened({
             id: 'again',
             head: 'tell again',
             cell: ({ id, clientId }: AuditEvent) => (
-              <Button
-                small
-                isDisabled={again.isPending}
-                aria-label={`Try again: the logout at ${clientId ?? 'the application'}`}
-                onPress={() =>
-                  again.mutate({ params: { realm, id } }, { onSuccess: () => say('The application is told again.') })
-                }
-              >
-                Try again
-              </Button>
+              <span className="row nowrap">
+                <Button
+                  small
+                  isDisabled={again.isPending}
+                  aria-label={`Try again: the logout at ${clientId ?? 'the application'}`}
+                  onPress={() =>
+                    again.mutate({ params: { realm, id } }, { onSuccess: () => say('The application is told again.') })
+                  }
+                >
+                  Try again
+                </Button>
+                <AsCommand
+                  icon
+                  label={`As command: tell ${clientId ?? 'the application'} of the logout again`}
+                  commands={() => ({
+                    realmctl: realmctl('retry logout', [id], `-r ${word(realm)}`),
+                    curl: curlOf(retryLogout, { realm, id }),
+                  })}
+                />
+              </span>
             ),
           },
         ]

@@ -4,7 +4,10 @@ import type { OutputOf } from '../../api/client.ts';
 import { useRead, useWrite } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { listMessages, retryMessage } from '../../generated/routes.ts';
+import { curlOf } from '../../kinds/commands.ts';
+import { realmctl, word } from '../../kinds/shell-words.ts';
 import { inRealm } from '../../shell/addresses.ts';
+import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
@@ -74,16 +77,26 @@ export function Messages({ realm }: { realm: string }) {
             head: 'send again',
             cell: ({ id, retryable, recipient, templateKey }: Message) =>
               retryable && (
-                <Button
-                  small
-                  isDisabled={again.isPending}
-                  aria-label={`Try again: ${templateKey} to ${recipient}`}
-                  onPress={() =>
-                    again.mutate({ params: { realm, id } }, { onSuccess: () => say('It is sent again, as it was.') })
-                  }
-                >
-                  Try again
-                </Button>
+                <span className="row nowrap">
+                  <Button
+                    small
+                    isDisabled={again.isPending}
+                    aria-label={`Try again: ${templateKey} to ${recipient}`}
+                    onPress={() =>
+                      again.mutate({ params: { realm, id } }, { onSuccess: () => say('It is sent again, as it was.') })
+                    }
+                  >
+                    Try again
+                  </Button>
+                  <AsCommand
+                    icon
+                    label={`As command: send ${templateKey} to ${recipient} again`}
+                    commands={() => ({
+                      realmctl: realmctl('retry message', [id], `-r ${word(realm)}`),
+                      curl: curlOf(retryMessage, { realm, id }),
+                    })}
+                  />
+                </span>
               ),
           },
         ]

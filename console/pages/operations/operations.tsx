@@ -11,7 +11,7 @@ import {
   listScimTargetObjects,
 } from '../../generated/routes.ts';
 import { curlOf, requestCommands } from '../../kinds/commands.ts';
-import { word } from '../../kinds/shell-words.ts';
+import { realmctl, word } from '../../kinds/shell-words.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { useFilters } from '../../ui/filters.ts';
@@ -107,7 +107,7 @@ function commandsOf(tab: string | undefined, realm: string, get: (name: string) 
       return requestCommands(listScimTargetObjects, { realm, id: get('target') || 'TARGET' });
     case 'syncs':
       return {
-        realmctl: `realmctl sync directory ${word(get('directory') || 'DIRECTORY')} ${r}`,
+        realmctl: realmctl('sync directory', [get('directory') || 'DIRECTORY'], r),
         curl: curlOf(listDirectorySyncs, { realm, alias: get('directory') || 'DIRECTORY' }),
       };
     case 'logouts':

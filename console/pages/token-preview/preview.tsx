@@ -6,7 +6,7 @@ import { getClient, getUser, previewToken } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
-import { word } from '../../kinds/shell-words.ts';
+import { option, realmctl, word } from '../../kinds/shell-words.ts';
 import { UserField } from '../../kinds/user-field.tsx';
 import { inRealm, realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
@@ -53,12 +53,14 @@ export default function TokenPreviewPage({ params }: PageProps) {
   const faults = faultsOf(preview.error);
   const commands = (): Commands => ({
     ...(clientName !== undefined && {
-      realmctl: [
-        `realmctl preview token ${word(clientName)} -r ${word(realm)}`,
-        ...(username === undefined ? [] : [`--user ${word(username)}`]),
-        ...(asked.scope === '' ? [] : [`--scope ${word(asked.scope)}`]),
+      realmctl: realmctl(
+        'preview token',
+        [clientName],
+        `-r ${word(realm)}`,
+        ...(username === undefined ? [] : [option('--user', username)]),
+        ...(asked.scope === '' ? [] : [option('--scope', asked.scope)]),
         ...(asked.resource === '' ? [] : [`--resource ${asked.resource.split(/ +/).map(word).join(' ')}`]),
-      ].join(' '),
+      ),
     }),
     curl: curlOf(previewToken, { realm, id: asked.client || '<id of the client>' }, undefined, input.query),
   });

@@ -96,6 +96,8 @@ function Groups({ realm, user, etag }: UserTab) {
               value={added}
               onChange={setAdded}
               fault={isThere ? 'The user is in this group already.' : undefined}
+              // the button that was pressed can't have the focus any more, or is gone
+              autoFocus={round > 0}
             />
             <Button
               isDisabled={added === null || isThere || put.isPending}

@@ -2,7 +2,7 @@
 import { useWrite } from '../../api/queries.ts';
 import { impersonateUser } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
-import { word } from '../../kinds/shell-words.ts';
+import { realmctl, word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -38,7 +38,7 @@ export function Impersonate({ realm, user, onClose }: { realm: string; user: Use
             <AsCommand
               quiet
               commands={() => ({
-                realmctl: `realmctl users impersonate ${word(user.username)} -r ${word(realm)}`,
+                realmctl: realmctl('users impersonate', [user.username], `-r ${word(realm)}`),
                 curl: curlOf(impersonateUser, params),
               })}
             />

@@ -5,7 +5,7 @@ import { ServerProblem } from '../../api/client.ts';
 import { readAnew } from '../../api/queries.ts';
 import { importUsers } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
-import { word } from '../../kinds/shell-words.ts';
+import { option, word } from '../../kinds/shell-words.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
@@ -89,7 +89,7 @@ export default function ImportUsers({ params: { realm } }: PageProps) {
       actions={
         <AsCommand
           commands={() => ({
-            realmctl: `realmctl users import -r ${word(realm)} -f ${chosen?.kind === 'csv' || !chosen ? 'users.ndjson' : word(chosen.name)}${atomic ? ' --atomic' : ''}`,
+            realmctl: `realmctl users import -r ${word(realm)} ${option('--file', chosen?.kind === 'csv' || !chosen ? 'users.ndjson' : chosen.name)}${atomic ? ' --atomic' : ''}`,
             curl: curlOf(importUsers, { realm }, [{ username: 'ana', email: 'ana@example.com' }], { atomic }),
           })}
         />

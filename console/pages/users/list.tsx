@@ -6,7 +6,7 @@ import { useMay } from '../../api/session.ts';
 import { listUsers } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { ColumnChoice } from '../../kinds/list.tsx';
-import { word } from '../../kinds/shell-words.ts';
+import { realmctl, word } from '../../kinds/shell-words.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand, type Commands } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
@@ -41,7 +41,11 @@ function commandsOf(realm: string, filters: UserFilters): Commands {
   return {
     // `realmctl` searches by text; the other filters are the API's
     ...(Object.keys(others).length === 0 && {
-      realmctl: `realmctl ${q === undefined ? 'get users' : `users search ${word(q)}`} -r ${word(realm)}`,
+      realmctl: realmctl(
+        q === undefined ? 'get users' : 'users search',
+        q === undefined ? [] : [q],
+        `-r ${word(realm)}`,
+      ),
     }),
     curl: curlOf(listUsers, { realm }, undefined, queryOf(filters)),
   };

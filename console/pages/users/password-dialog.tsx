@@ -4,7 +4,7 @@ import { useWrite } from '../../api/queries.ts';
 import { setPassword } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
-import { word } from '../../kinds/shell-words.ts';
+import { realmctl, word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -43,7 +43,13 @@ export function PasswordDialog({ realm, user, onClose }: { realm: string; user: 
           <AsCommand
             quiet
             commands={() => ({
-              realmctl: `realmctl users reset-password ${word(user.username)} -r ${word(realm)} --generate${temporary ? '' : ' --permanent'}`,
+              realmctl: realmctl(
+                'users reset-password',
+                [user.username],
+                `-r ${word(realm)}`,
+                '--generate',
+                ...(temporary ? [] : ['--permanent']),
+              ),
               curl: curlOf(setPassword, params, { password: '<password>', temporary }),
             })}
           />

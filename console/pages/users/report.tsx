@@ -6,7 +6,7 @@ import { useMay } from '../../api/session.ts';
 import { getSignInReport } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { ReferenceField } from '../../kinds/reference-field.tsx';
-import { word } from '../../kinds/shell-words.ts';
+import { option, realmctl, word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -54,7 +54,12 @@ export default function Report({ realm, user }: UserTab) {
         <div className="spread">
           <AsCommand
             commands={() => ({
-              realmctl: `realmctl why user ${word(user.username)} -r ${word(realm)}${clientId === '' ? '' : ` --client ${word(clientId)}`}`,
+              realmctl: realmctl(
+                'why user',
+                [user.username],
+                `-r ${word(realm)}`,
+                ...(clientId === '' ? [] : [option('--client', clientId)]),
+              ),
               curl: curlOf(getSignInReport, input.params, undefined, input.query),
             })}
           />

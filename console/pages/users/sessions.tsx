@@ -12,7 +12,7 @@ import {
 } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
-import { word } from '../../kinds/shell-words.ts';
+import { option, realmctl, word } from '../../kinds/shell-words.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -80,7 +80,7 @@ function Live({ realm, user }: Of) {
           <AsCommand
             quiet
             commands={() => ({
-              realmctl: `realmctl sessions list --user ${word(user.username)} -r ${word(realm)}`,
+              realmctl: `realmctl sessions list ${option('--user', user.username)} -r ${word(realm)}`,
               curl: curlOf(listUserSessions, params),
             })}
           />
@@ -144,7 +144,7 @@ function EndAll({ realm, user, onClose }: Of & { onClose: () => void }) {
       action="End all"
       route={endUserSessions}
       input={{ params: { realm, userId: user.id } }}
-      realmctl={`realmctl sessions end --user ${word(user.username)} -r ${word(realm)}`}
+      realmctl={`realmctl sessions end ${option('--user', user.username)} -r ${word(realm)}`}
       done="Ended all sessions of the user."
       onClose={onClose}
     >
@@ -160,7 +160,7 @@ function EndOne({ realm, session, onClose }: { realm: string; session: Session; 
       action="End the session"
       route={endSession}
       input={{ params: { realm, id: session.id } }}
-      realmctl={`realmctl sessions end ${word(session.id)} -r ${word(realm)}`}
+      realmctl={realmctl('sessions end', [session.id], `-r ${word(realm)}`)}
       done="Ended the session."
       onClose={onClose}
     >

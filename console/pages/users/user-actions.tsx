@@ -9,7 +9,7 @@ import { useMay } from '../../api/session.ts';
 import { deleteLockout, deleteUser, eraseUser, mailPasswordReset, putUser } from '../../generated/routes.ts';
 import { requestCommands } from '../../kinds/commands.ts';
 import { ConfirmWrite } from '../../kinds/confirm-write.tsx';
-import { word } from '../../kinds/shell-words.ts';
+import { realmctl, word } from '../../kinds/shell-words.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -134,7 +134,7 @@ export function Unlock({ realm, user, onClose }: Pick<Asking, 'realm' | 'user' |
       danger={false}
       route={deleteLockout}
       input={{ params: { realm, userId: user.id } }}
-      realmctl={`realmctl users unlock ${word(user.username)} -r ${word(realm)}`}
+      realmctl={realmctl('users unlock', [user.username], `-r ${word(realm)}`)}
       done="Unlocked the user."
       onClose={onClose}
     >
@@ -176,7 +176,7 @@ function Delete({ realm, user, etag, onClose }: Asking) {
       problem={remove.error}
       commands={() => ({
         ...requestCommands(deleteUser, params),
-        realmctl: `realmctl delete user ${word(user.username)} -r ${word(realm)}`,
+        realmctl: realmctl('delete user', [user.username], `-r ${word(realm)}`),
       })}
       onClose={onClose}
       onConfirm={() => remove.mutate({ params, ...onlyIf(etag) })}

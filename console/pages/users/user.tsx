@@ -4,7 +4,7 @@ import { useRead } from '../../api/queries.ts';
 import { type May, useMay } from '../../api/session.ts';
 import { getLockout, getUser } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
-import { word } from '../../kinds/shell-words.ts';
+import { realmctl, word } from '../../kinds/shell-words.ts';
 import { realmAddress } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -94,7 +94,7 @@ export default function UserPage({ params: { realm, userId = '' } }: PageProps) 
           <>
             <AsCommand
               commands={() => ({
-                realmctl: `realmctl get users ${word(user.username)} -r ${word(realm)} -o yaml`,
+                realmctl: realmctl('get users', [user.username], `-r ${word(realm)}`, '-o yaml'),
                 curl: curlOf(getUser, params),
               })}
             />

@@ -7,7 +7,7 @@ import { useMay } from '../../api/session.ts';
 import * as api from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { faultsOf } from '../../kinds/plan.ts';
-import { word } from '../../kinds/shell-words.ts';
+import { option, word } from '../../kinds/shell-words.ts';
 import { inRealm } from '../../shell/addresses.ts';
 import { AsCommand } from '../../ui/as-command.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -185,7 +185,7 @@ function TokenForm({ realm, system }: { realm: string; system: System }) {
         <span className="said">The token may read and write users and groups, but never administrators.</span>
         <AsCommand
           commands={() => ({
-            realmctl: `realmctl create scim-token -r ${word(realm)} --name ${word(name.trim() || 'NAME')} --permissions read,write`,
+            realmctl: `realmctl create scim-token -r ${word(realm)} ${option('--name', name.trim() || 'NAME')} --permissions read,write`,
             curl: curlOf(api.createScimToken, { realm }, body),
           })}
           quiet
