@@ -6,7 +6,11 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getUserAdminRoles, putUserAdminRoles } from '../../server/contract/admin-access.ts';
 import { createAgent, getAgent } from '../../server/contract/agents.ts';
-import { getAuthorizationService } from '../../server/contract/authorization-service-routes.ts';
+import {
+  createAuthorizationScope,
+  deleteAuthorizationScope,
+  getAuthorizationService,
+} from '../../server/contract/authorization-service-routes.ts';
 import { createClient } from '../../server/contract/clients.ts';
 import { createGroup, listGroups } from '../../server/contract/groups.ts';
 import { listInvitations } from '../../server/contract/invitations.ts';
@@ -196,6 +200,35 @@ test('an agent without an owner is refused in words; with one it is activated, r
   await page.getByRole('link', { name: 'To review' }).click();
   await page.locator('.empty, .table-box table').first().waitFor();
   await look('agents to review');
+  await close();
+});
+
+test('an item that another administrator deletes while its form is open: the form says so, and adds it again', async () => {
+  const made = await server.admin.call(createClient, { params, body: { clientId: 'films', secret: 's'.repeat(40) } });
+  const clientId = made.body?.id ?? '';
+  const at = { realm, clientId };
+  const body = { name: 'watch', displayName: 'Watch' };
+  await server.admin.call(createAuthorizationScope, { params: at, body });
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open(`/realms/${realm}/authorization-services/${clientId}?tab=scopes&item=watch`);
+  const dialog = page.getByRole('dialog', { name: 'Edit watch' });
+  await dialog.getByLabel('Display name').fill('Watch a film');
+  await server.admin.call(deleteAuthorizationScope, { params: { ...at, name: 'watch' } });
+  await dialog.getByRole('button', { name: 'Review and save' }).click();
+  const review = page.getByRole('dialog').last();
+  await review.getByRole('button', { name: 'Save', exact: true }).click();
+  await review.getByRole('button', { name: 'Back to editing' }).click();
+  await dialog.getByText('The scope watch was deleted meanwhile.').waitFor();
+  expect(await dialog.getByLabel('Display name').inputValue()).toBe('Watch a film');
+  await look('an item that was deleted meanwhile');
+  await dialog.getByRole('button', { name: 'Review and add again' }).click();
+  await page.getByRole('dialog').last().getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('Added the scope watch.').waitFor();
+  const { body: service } = await server.admin.call(getAuthorizationService, { params: at });
+  expect(service?.scopes).toMatchObject([{ name: 'watch', displayName: 'Watch a film' }]);
+  await open(`/realms/${realm}/authorization-services/${clientId}?tab=scopes&item=gone`);
+  await page.getByRole('dialog', { name: 'There is no scope gone' }).getByRole('button', { name: 'Close' }).click();
+  await page.waitForURL((url) => !url.searchParams.has('item'));
   await close();
 });
 

@@ -7,6 +7,7 @@ import { listClients, putClient } from '../../server/contract/clients.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { createRole, listRoles } from '../../server/contract/roles.ts';
 import { importRealm, listManagers } from '../../server/contract/transfer.ts';
+import { importUsers } from '../../server/contract/user-import.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
 import { consoleAdministrator } from '../support/console-administrators.ts';
@@ -53,6 +54,33 @@ test('managers are listed with what they declare and what was changed by hand si
   await panel.getByRole('row').filter({ hasText: /shop/ }).waitFor();
   expect(page.url()).toContain('manager=k8s');
   await look('a manager with all that it declares');
+  await close();
+});
+
+test('an import of users alone: its manager says so, and the history says where it is', async () => {
+  await server.admin.call(importUsers, { params: { realm: 'other' }, body: [{ username: 'ana' }] });
+  const { page, open, look, close } = await openConsole({ server, browser });
+  await open('/realms/other/declared?manager=import');
+  const panel = page.getByRole('region', { name: 'import' });
+  await panel.getByText('Users alone. Last applied').waitFor();
+  await panel.getByText('It has applied users, which are not listed here.').waitFor();
+  expect(await page.getByText('It declares nothing now').count()).toBe(0);
+  await look('a manager of users alone');
+  await panel.getByRole('link', { name: 'History' }).click();
+  await page.getByText('An import of users alone is kept as an event').waitFor();
+  await look('a history without plans of a manager');
+  await page.getByRole('link', { name: 'Imports of users' }).click();
+  await page.getByRole('row').filter({ hasText: 'USERS_IMPORTED' }).waitFor();
+  await close();
+});
+
+test('who may not read all kinds is told that a manager declares more', async () => {
+  const as = await consoleAdministrator(server, realm, 'looker', ['managers:read', 'roles:read']);
+  const { page, open, close } = await openConsole({ server, browser }, { as });
+  await open(`/realms/${realm}/declared?manager=${encodeURIComponent(manager)}`);
+  const panel = page.getByRole('region', { name: 'Realm identity/acme' });
+  await panel.getByText('More that you may not read. Last applied').waitFor();
+  expect(await panel.getByText('shop').count()).toBe(0);
   await close();
 });
 

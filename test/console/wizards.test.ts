@@ -140,8 +140,20 @@ test('an identity provider’s settings are checked before they are saved, in wo
   const { page, open, look, close } = await openConsole({ server, browser });
   await open(`${at('identity-provider')}?variant=oidc&step=settings`);
   await page.getByLabel('Issuer', { exact: true }).fill(receiver.url);
+  await page.setViewportSize({ width: 1440, height: 420 });
   await page.getByRole('button', { name: 'Check them' }).click();
-  await page.getByText(/names the issuer https:\/\/other\.example, the settings/).waitFor();
+  const answer = page.getByText(/names the issuer https:\/\/other\.example, the settings/);
+  await answer.waitFor();
+  // the bar of the form's actions stands at the bottom: what was found is above it
+  const bar = page.locator('.form-actions');
+  const endOf = async (of: typeof bar) => (await of.boundingBox()) ?? { y: 0, height: 0 };
+  await expect
+    .poll(async () => {
+      const [found, { y }] = [await endOf(answer), await endOf(bar)];
+      return found.y + found.height <= y;
+    })
+    .toBe(true);
+  await page.setViewportSize({ width: 1440, height: 900 });
   await look('the check of an identity provider');
   expect((await server.admin.call(listIdentityProviders, { params })).body).toEqual([]);
   // a stored one is checked on its page

@@ -21,6 +21,8 @@ interface Props {
   kind: ItemKind;
   /** undefined: a new one. */
   item: Row | undefined;
+  /** Deleted since it was read: the form keeps what is typed. */
+  isGone: boolean;
   onClose: () => void;
   onDelete: (name: string) => void;
 }
@@ -59,12 +61,14 @@ function Loaded({
   service,
   kind,
   item,
+  isGone,
   title,
   read,
   onClose,
   onDelete,
 }: Props & { title: string; read: ConsoleAnswer<Row> }) {
   const isNew = item === undefined;
+  const creates = isNew || isGone;
   const at = { realm, clientId: id };
   const ofItem = { ...at, name: String(item?.name ?? '') };
   const editing = useEditing({
@@ -74,7 +78,7 @@ function Loaded({
     check: (changes, row) => contractFaults(kind.schema, { ...row, ...changes }),
     write: async (changes, tagged, row) => {
       const body = { ...row, ...changes };
-      return (await (isNew
+      return (await (creates
         ? call(kind.create, { params: at, body })
         : call(kind.put, { params: ofItem, body, ...tagged }))) as ConsoleAnswer<Row>;
     },
@@ -82,7 +86,7 @@ function Loaded({
     onSaved: (row) => {
       onClose();
       const name = String(row?.name ?? ofItem.name);
-      say(isNew ? `Added the ${kind.label} ${name}.` : `Saved the ${kind.label} ${name}.`);
+      say(creates ? `Added the ${kind.label} ${name}.` : `Saved the ${kind.label} ${name}.`);
     },
   });
   const { before, edits, changes, faults } = editing;
@@ -96,6 +100,14 @@ function Loaded({
   return (
     <Dialog title={title} isOpen onClose={onClose} size="wide">
       <form className="stack" onSubmit={editing.submit} noValidate>
+        {isGone && (
+          <Note tone="warn" live>
+            <strong>
+              The {kind.label} {ofItem.name} was deleted meanwhile.
+            </strong>
+            <span>What you typed is still here. It can be added again, or left.</span>
+          </Note>
+        )}
         <EditingFaults editing={editing} />
         {faults.get('config') && <Note tone="bad">{`The configuration ${faults.get('config')}.`}</Note>}
         {faults.get('') && <Note tone="bad">{`It ${faults.get('')}.`}</Note>}
@@ -110,25 +122,25 @@ function Loaded({
           />
         ))}
         <div className="row end">
-          {!isNew && (
+          {!creates && (
             <Button variant="danger" onPress={() => onDelete(ofItem.name)}>
               Delete
             </Button>
           )}
           <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" isDisabled={!isNew && Object.keys(changes).length === 0}>
-            {isNew ? 'Review and add' : 'Review and save'}
+          <Button type="submit" variant="primary" isDisabled={!creates && Object.keys(changes).length === 0}>
+            {isGone ? 'Review and add again' : isNew ? 'Review and add' : 'Review and save'}
           </Button>
         </div>
       </form>
       <EditingDialogs
         editing={editing}
         title={title}
-        save={isNew ? 'Add' : 'Save'}
+        save={creates ? 'Add' : 'Save'}
         document={document}
         commands={async () => ({
           realmctl: documentCommand(realm, document),
-          curl: isNew ? curlOf(kind.create, at, now) : curlOf(kind.put, ofItem, now),
+          curl: creates ? curlOf(kind.create, at, now) : curlOf(kind.put, ofItem, now),
           manifest: await realmManifest(realm, document),
         })}
       />

@@ -7,6 +7,7 @@ import { Review } from '../../kinds/review.tsx';
 import { inSentence, labelOf } from '../../kinds/words.ts';
 import { Badge, Chips } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { Find } from '../../ui/find.tsx';
 import { Empty } from '../../ui/state.tsx';
@@ -105,6 +106,14 @@ export function Items({
   );
   const item = all.find(({ name }) => name === opened);
   const isNew = filters.get('new') !== '';
+  /** The item whose form was open last: another administrator may delete it meanwhile. */
+  const [seen, setSeen] = useState<Row>();
+  if (item && item !== seen) setSeen(item);
+  const gone = item === undefined && opened !== '' && seen?.name === opened ? seen : undefined;
+  const close = () => {
+    setSeen(undefined);
+    filters.set({ new: null, item: null });
+  };
   const params = { realm, clientId: id, name: deleted ?? '' };
   const uses = deleted === undefined ? [] : usesOf(service, list, deleted);
   return (
@@ -140,17 +149,23 @@ export function Items({
           The first {SHOWN} of {found.length.toLocaleString('en')} are shown. Search for the others.
         </p>
       )}
-      {isWriter && (isNew || item) && (
+      {isWriter && !isNew && opened !== '' && !item && !gone && (
+        <Dialog title={`There is no ${label} ${opened}`} isOpen onClose={close}>
+          <p>It may have been deleted meanwhile, or the address is wrong.</p>
+        </Dialog>
+      )}
+      {isWriter && (isNew || item || gone) && (
         <ItemForm
-          key={String(item?.name ?? ' new')}
+          key={String((item ?? gone)?.name ?? ' new')}
           realm={realm}
           id={id}
           service={service}
           kind={kind}
-          item={isNew ? undefined : item}
-          onClose={() => filters.set({ new: null, item: null })}
+          item={isNew ? undefined : (item ?? gone)}
+          isGone={!isNew && gone !== undefined}
+          onClose={close}
           onDelete={(name) => {
-            filters.set({ item: null });
+            close();
             setDeleted(name);
           }}
         />

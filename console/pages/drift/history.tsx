@@ -1,5 +1,7 @@
 // The plans that were applied to a realm, newest first.
+import { Link } from 'wouter';
 import { useRead } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
 import { listHistory } from '../../generated/routes.ts';
 import { shortManager } from '../../kinds/managers.ts';
 import { inRealm } from '../../shell/addresses.ts';
@@ -27,6 +29,25 @@ export function Counts({ create, update, delete: deleted }: { create: number; up
 export const historyAddress = (realm: string, revision: number): string =>
   inRealm(realm, 'declared', 'history', String(revision));
 
+export const usersImported = (realm: string): string =>
+  `${inRealm(realm, 'events')}?${new URLSearchParams({ type: 'USERS_IMPORTED' })}`;
+
+/** Why a manager that has applied users alone has no plan here. */
+function ImportsOfUsers({ realm }: { realm: string }) {
+  const may = useMay();
+  return (
+    <p>
+      An import of users alone is kept as an event, without what it said of them.
+      {may(realm, 'events:read') && (
+        <>
+          {' '}
+          <Link href={usersImported(realm)}>Imports of users</Link>
+        </>
+      )}
+    </p>
+  );
+}
+
 export function History({ realm }: { realm: string }) {
   const filters = useFilters();
   const cursor = filters.get('cursor') || undefined;
@@ -52,6 +73,7 @@ export function History({ realm }: { realm: string }) {
             Each plan that the operator, <code>realmctl</code> or a pipeline applies is kept here with its differences,
             and can be taken back. Changes by single requests are in the events.
           </p>
+          <ImportsOfUsers realm={realm} />
         </Empty>
       </Panel>
     );
@@ -84,6 +106,7 @@ export function History({ realm }: { realm: string }) {
         empty={
           <Empty icon="search" title="No plan of this manager is kept">
             <p>The name must be the whole one, as the list of managers has it.</p>
+            <ImportsOfUsers realm={realm} />
           </Empty>
         }
       />

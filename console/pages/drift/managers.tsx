@@ -19,6 +19,7 @@ import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ByHand, byHandQuery, isByHand } from './by-hand.tsx';
+import { usersImported } from './history.tsx';
 import { ReleaseDialog } from './release.tsx';
 
 export type Manager = OutputOf<typeof listManagers>[number];
@@ -37,6 +38,15 @@ export function countsOf(owns: readonly Owned[]): string {
       return `${of.length.toLocaleString('en')} ${of.length === 1 ? (entry?.label ?? label) : (entry?.many ?? label)}`;
     })
     .join(', ');
+}
+
+/** `12 clients, users`. The list names neither users nor objects of kinds that the reader may not read. */
+export function declaredWords({ owns, users, hidden }: Pick<Manager, 'owns' | 'users' | 'hidden'>): string {
+  const words = [countsOf(owns), ...(users ? ['users'] : []), ...(hidden ? ['more that you may not read'] : [])]
+    .filter((one) => one !== '')
+    .join(', ');
+  if (words === '') return 'It declares nothing now';
+  return words === 'users' ? 'Users alone' : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 export function Managers({ realm }: { realm: string }) {
@@ -81,7 +91,7 @@ export function Managers({ realm }: { realm: string }) {
             title={shortManager(manager.manager)}
             lead={
               <>
-                {countsOf(manager.owns) || 'It declares nothing now'}. Last applied <Time ms={manager.lastAppliedAt} />.
+                {declaredWords(manager)}. Last applied <Time ms={manager.lastAppliedAt} />.
               </>
             }
             plain
@@ -113,7 +123,7 @@ export function Managers({ realm }: { realm: string }) {
             {chosen === manager && (
               <div className="content stack">
                 <ManagerFacts manager={manager.manager} fields={[]} />
-                <OwnedTable realm={realm} owns={manager.owns} />
+                <OwnedTable realm={realm} manager={manager} />
                 {may(realm, 'managers:write') && (
                   <div>
                     <Button variant="danger" small onPress={() => setReleased(manager.manager)}>
@@ -150,21 +160,37 @@ function addressOf(realm: string, { kind, key }: Owned): string {
 
 const OWNED_SHOWN = 200;
 
-function OwnedTable({ realm, owns }: { realm: string; owns: readonly Owned[] }) {
+function OwnedTable({ realm, manager: { owns, users, hidden } }: { realm: string; manager: Manager }) {
+  const may = useMay();
   return (
     <>
-      <Table
-        label="What it declares"
-        rows={owns.slice(0, OWNED_SHOWN)}
-        idOf={({ kind, key }) => `${kind} ${key}`}
-        to={(row) => addressOf(realm, row)}
-        columns={[
-          { id: 'key', head: 'name', cell: ({ key }) => <bdi>{key}</bdi> },
-          { id: 'kind', head: 'kind', cell: ({ kind }) => labelOf(kind) },
-          { id: 'fields', head: 'declared fields', cell: ({ fields }) => <Chips items={fields} most={8} /> },
-        ]}
-        empty={<p className="empty">It declares nothing now.</p>}
-      />
+      {(owns.length > 0 || !(users || hidden)) && (
+        <Table
+          label="What it declares"
+          rows={owns.slice(0, OWNED_SHOWN)}
+          idOf={({ kind, key }) => `${kind} ${key}`}
+          to={(row) => addressOf(realm, row)}
+          columns={[
+            { id: 'key', head: 'name', cell: ({ key }) => <bdi>{key}</bdi> },
+            { id: 'kind', head: 'kind', cell: ({ kind }) => labelOf(kind) },
+            { id: 'fields', head: 'declared fields', cell: ({ fields }) => <Chips items={fields} most={8} /> },
+          ]}
+          empty={<p className="empty">It declares nothing now.</p>}
+        />
+      )}
+      {users && (
+        <p className="hint">
+          It has applied users, which are not listed here. The history has no plan of an import of users alone
+          {may(realm, 'events:read') ? (
+            <>
+              ; <Link href={usersImported(realm)}>the events</Link> tell of it.
+            </>
+          ) : (
+            '.'
+          )}
+        </p>
+      )}
+      {hidden && <p className="hint">It declares more, of kinds that you may not read.</p>}
       {owns.length > OWNED_SHOWN && (
         <p className="hint">
           The first {OWNED_SHOWN} of {owns.length.toLocaleString('en')} are shown; <code>realmctl managers</code> lists

@@ -8,6 +8,7 @@ import { FaultNote } from '../../kinds/fault-note.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { IntoView } from '../../ui/into-view.tsx';
 import { OutboundAdvice } from '../../ui/outbound-advice.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Note, ProblemNote } from '../../ui/state.tsx';
@@ -111,9 +112,13 @@ export function UnsavedTest({ realm, body }: { realm: string; body: Row }) {
             {test.isPending ? 'Asking the directory…' : 'Try them'}
           </Button>
         </div>
-        {faults.size > 0 && <FaultNote faults={faults} />}
-        {test.error && faults.size === 0 && <ProblemNote problem={test.error} />}
-        {found && <DirectoryFound found={found}>Change the answers, then try them again.</DirectoryFound>}
+        {!test.isPending && !test.isIdle && (
+          <IntoView key={test.submittedAt}>
+            {faults.size > 0 && <FaultNote faults={faults} />}
+            {test.error && faults.size === 0 && <ProblemNote problem={test.error} />}
+            {found && <DirectoryFound found={found}>Change the answers, then try them again.</DirectoryFound>}
+          </IntoView>
+        )}
       </div>
     </Panel>
   );

@@ -7,6 +7,7 @@ import { FaultNote } from '../../kinds/fault-note.tsx';
 import { faultsOf } from '../../kinds/plan.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { IntoView } from '../../ui/into-view.tsx';
 import { OutboundAdvice } from '../../ui/outbound-advice.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Note, ProblemNote } from '../../ui/state.tsx';
@@ -33,9 +34,13 @@ export function ProviderTest({ realm, body }: { realm: string; body: Row }) {
             {test.isPending ? 'Asking the provider…' : 'Check them'}
           </Button>
         </div>
-        {faults.size > 0 && <FaultNote faults={faults} />}
-        {test.error && faults.size === 0 && <ProblemNote problem={test.error} />}
-        {found && <Checked tested={found} />}
+        {!test.isPending && !test.isIdle && (
+          <IntoView key={test.submittedAt}>
+            {faults.size > 0 && <FaultNote faults={faults} />}
+            {test.error && faults.size === 0 && <ProblemNote problem={test.error} />}
+            {found && <Checked tested={found} />}
+          </IntoView>
+        )}
       </div>
     </Panel>
   );
