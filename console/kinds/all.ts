@@ -4,7 +4,7 @@ import type { Group } from '../pages/page.ts';
 import type { IconName } from '../ui/icons.tsx';
 import type { KindEntry } from './entry.ts';
 import { allKinds } from './known.ts';
-import { labelOf } from './words.ts';
+import { labelOf, sectionTitle } from './words.ts';
 
 export const kindOf = (kind: string): KindEntry | undefined => allKinds.find((entry) => entry.kind === kind);
 export const kindInSection = (section: string): KindEntry | undefined =>
@@ -52,10 +52,6 @@ export const navOf = (entry: KindEntry): Place | undefined =>
 /** The purpose of the kind, in a sentence. */
 export const leadOf = ({ form, description }: KindEntry): string => `${form?.lead ?? description}.`;
 
-/** "Applications" would be the clients, beside which this kind stands. */
-const titles: Readonly<Record<string, string>> = { applications: 'Apps people see' };
-const sectionTitle = (section: string): string => titles[section] ?? labelOf(section);
-/** `SCIM targets`, `Workload identity`: a kind's name as a heading. */
 export const titleOf = ({ section }: KindEntry): string => sectionTitle(section);
 
 /** A section of the realm document, as the navigation names it: `Clients`, `Settings`; `*` is all of them. */

@@ -42,3 +42,8 @@ export const itemName = (label: string): string => {
 
 /** A choice as people read it: `urn:ietf:params:oauth:grant-type:device_code` → `device_code` */
 export const choiceWords = (value: string): string => value.replace(/^urn:ietf:params:oauth:grant-type:/, '');
+
+/** "Applications" would be the clients, beside which this kind stands. */
+const TITLES: Readonly<Record<string, string>> = { applications: 'Apps people see' };
+/** `SCIM targets`, `Workload identity`: a kind's section as a heading. */
+export const sectionTitle = (section: string): string => TITLES[section] ?? labelOf(section);

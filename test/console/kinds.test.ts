@@ -3,8 +3,8 @@
 // Implements: decisions "Console": every kind has its pages; a save shows the plan.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { titleOf } from '../../console/kinds/all.ts';
 import { allKinds } from '../../console/kinds/known.ts';
+import { sectionTitle } from '../../console/kinds/words.ts';
 import { createClient, listClients, putClient } from '../../server/contract/clients.ts';
 import { createFlow } from '../../server/contract/flows.ts';
 import { getIdentityProvider } from '../../server/contract/identity-providers.ts';
@@ -41,11 +41,10 @@ test('each kind has a list and a form, without a complaint of the browser', asyn
   const { page, go, open, heading, look, complaints, close } = await openConsole({ server, browser });
   await open(`/realms/${realm}`);
   await heading(realm);
-  for (const entry of allKinds) {
-    const { path, one, section, ofClient } = entry;
+  for (const { path, one, section, ofClient } of allKinds) {
     if (ofClient) continue;
     await go(`/realms/${realm}/${path}`);
-    await heading(titleOf(entry));
+    await heading(sectionTitle(section));
     await page.locator('.table-box table, .tree, .empty').first().waitFor();
     expect(complaints(), section).toEqual([]);
     // a client is protected from the list itself
