@@ -197,7 +197,7 @@ test('the dialog of the managers offers the ways on; a hold that is ended on the
   await managers.waitFor();
   expect(await managers.getByRole('button', { name: 'Hold…' }).count()).toBe(0);
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'End the hold' }).click();
+  await page.getByRole('button', { name: 'End the hold', exact: true }).click();
   await page.getByText('Ended the hold. The declared state returns.').waitFor();
   expect((await server.admin.call(listHolds, { params })).body).toEqual([]);
   await close();
@@ -220,7 +220,7 @@ test('a flow that is declared can be held on its page, and the page says who hol
   await page.getByText('INC-1236: nobody signs in').waitFor();
   await page.getByRole('button', { name: 'Review and save' }).waitFor();
   await look('a flow that is held');
-  await page.getByRole('button', { name: 'End the hold' }).click();
+  await page.getByRole('button', { name: 'End the hold', exact: true }).click();
   await page.getByRole('button', { name: 'Show the declaration' }).waitFor();
   await close();
 });

@@ -202,7 +202,7 @@ describe.skipIf(!assets.found)('administrators and the operator', () => {
       await shows(ben, 'By hand');
       await ben.page.getByText('INC-1: the shop is down').waitFor();
       await ben.look('an object that another administrator holds');
-      await ben.page.getByRole('button', { name: 'End the hold' }).click();
+      await ben.page.getByRole('button', { name: 'End the hold', exact: true }).click();
       await Promise.all([shows(ana, 'Shop'), shows(ben, 'Shop'), noHold(ana), noHold(ben)]);
       expect((await stored())?.name).toBe('Shop');
       await eventually(async () => expect(await heldNow()).toBeUndefined());
