@@ -154,6 +154,7 @@ test('the palette finds settings by their words, and what can be created', async
   await heading('Settings');
   await page.getByRole('heading', { level: 2, name: 'Signing in' }).first().waitFor();
   await page.keyboard.press('Control+k');
+  await page.getByRole('dialog', { name: 'Search' }).waitFor();
   await page.keyboard.type('create a us');
   await page.getByRole('menuitem', { name: 'Create a user' }).waitFor();
   await page.keyboard.press('Enter');
