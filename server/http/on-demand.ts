@@ -1,9 +1,9 @@
 // Owns: surfaces that are loaded and created with the first request to one of their addresses: applications behind the server's own.
 // Does not own: their routes (server/compose/administration.ts, server/compose/later.ts), their guards.
 // Implements: a start, and a server that is never asked, do without them (performance, "start" and "memory").
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import { once } from '../schedule/once.ts';
+import { withTimeLimit } from '../schedule/time-limit.ts';
 import { addressesOf, pathOf } from './not-found.ts';
 
 declare module 'fastify' {
@@ -49,7 +49,7 @@ export function onDemand(
     unseen = undefined;
     if (error) throw error;
     const making = surface.get();
-    const found = await Promise.race([making, sleep(meanwhile.afterMs, undefined, { ref: false })]);
+    const found = await withTimeLimit(making, meanwhile.afterMs, () => undefined);
     if (!found)
       making.catch((cause) => {
         unseen = { error: cause };

@@ -3,6 +3,7 @@
 // Implements: decisions "Diagnostics".
 import type { Logger } from 'pino';
 import { type Check, checkSubjects, type Diagnostics } from '../../../contract/diagnostics.ts';
+import { withTimeLimit } from '../../../schedule/time-limit.ts';
 import { type Examination, skipped } from './check.ts';
 import { databaseChecks } from './database.ts';
 import { type Arrival, setUpChecks } from './setup.ts';
@@ -26,15 +27,12 @@ export function createDiagnostics(deps: DiagnosticsDeps) {
   let last: { at: number; checks: Promise<Check[]> } | undefined;
 
   async function examine({ subject, run }: Examination): Promise<Check[]> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<ReturnType<typeof skipped>>((resolve) => {
-      timer = setTimeout(() => resolve(skipped(`The check took longer than ${CHECK_MS / 1000} seconds`)), CHECK_MS);
-    });
     const checked = run().catch((err: unknown) => {
       log.warn({ err, subject }, 'a check of the installation could not be made');
       return skipped('The check could not be made: the server’s log has the reason');
     });
-    const results = await Promise.race([checked, late]).finally(() => clearTimeout(timer));
+    const late = () => skipped(`The check took longer than ${CHECK_MS / 1000} seconds`);
+    const results = await withTimeLimit(checked, CHECK_MS, late);
     return [results].flat().map((result) => ({ subject, ...result }));
   }
 

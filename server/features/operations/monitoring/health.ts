@@ -1,6 +1,7 @@
 // Health as an array of components, and the two groups that decide on restarts and traffic. Pure but for the checks.
 // Specification 4.9; decisions "Monitoring": if one optional component fails, the overall status is DOWN, and neither
 // group changes.
+import { withTimeLimit } from '../../../schedule/time-limit.ts';
 
 /** A component with its check; a check that throws or takes too long is DOWN. */
 export interface HealthComponent {
@@ -40,14 +41,10 @@ function remembering(component: HealthComponent): HealthComponent {
 }
 
 function bounded(component: HealthComponent): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_MS);
-  });
   const checked = Promise.resolve()
     .then(() => component.check())
     .catch(() => false);
-  return Promise.race([checked, late]).finally(() => clearTimeout(timer));
+  return withTimeLimit(checked, CHECK_MS, () => false);
 }
 
 /**
