@@ -155,7 +155,8 @@ function mountServer(admin: FastifyInstance, deps: Operations): void {
   keyRoutes(admin, deps.keys);
   eventRoutes(admin, deps);
   holdRoutes(admin, deps.holds);
-  monitoringAdminRoutes(admin, deps.monitoring);
+  const may = createMay(deps);
+  monitoringAdminRoutes(admin, { ...deps, may });
   const diagnose = createDiagnostics({
     ...deps,
     setUp: setUpOf(deps.config, deps.masterKey.length),
@@ -166,7 +167,7 @@ function mountServer(admin: FastifyInstance, deps: Operations): void {
     report: deps.monitoring.health.report,
     status: deps.audit.status,
   });
-  diagnosticsRoutes(admin, { ...deps, diagnose });
+  diagnosticsRoutes(admin, { may, diagnose });
 }
 
 /** Routes for a realm's configuration. */

@@ -24,7 +24,6 @@ export function createObservation(below: Infrastructure) {
     dueJobs: () => dueJobs(sql),
   });
   bus.on(metrics.count);
-  const denied = createDenials({ transact, realmExists });
   const monitoring = createMonitoring({
     sql,
     now,
@@ -33,8 +32,8 @@ export function createObservation(below: Infrastructure) {
     build: { name: 'realmkeeper', version: VERSION },
     eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
     forwarding: audit.status,
-    denied,
   });
+  const denied = createDenials({ transact, realmExists });
   return { audit, metrics, denied, monitoring, counting: createCounting(below) };
 }
 export type Observed = Infrastructure & ReturnType<typeof createObservation>;
