@@ -4,7 +4,6 @@ import type { By, DomainEvent } from '../../../contract/events.ts';
 import { newToken, sha256 } from '../../../crypto/tokens.ts';
 import { createGroupCommit } from '../../../db/group-commit.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { typesOf } from '../../../domain/authorization-details.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { insertCode, insertCodes, insertFirstCode, type NewCode } from '../../../domain/grants.ts';
 import { actorOf, personOf } from '../../../domain/session.ts';
@@ -12,7 +11,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Writes } from '../../authentication/sign-in/continuation.ts';
 import type { Consents } from '../../people/consent/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
-import { type Approval, grantDataOf } from './grant-data.ts';
+import { type Approval, eventDataOf, grantDataOf } from './grant-data.ts';
 import { dropPushed, holdPushed, takePushed } from './store.ts';
 
 const CODE_MS = 60_000;
@@ -42,7 +41,7 @@ export function createCodes({
   now: () => Date;
 }) {
   function newCode({ realm, ipAddress }: At, asked: AuthorizationRequest, approval: Approval) {
-    const { client, resources, pushed } = asked;
+    const { client, pushed } = asked;
     const { session } = approval;
     const by: By = { actor: actorOf(session), ipAddress };
     const code = newToken('svc_ac_');
@@ -61,12 +60,7 @@ export function createCodes({
       by,
       clientId: client.clientId,
       subject: personOf(session),
-      data: {
-        scopes: asked.scopes.map((s) => s.name),
-        resources,
-        sessionId: session.id,
-        ...typesOf(row.data.authorizationDetails),
-      },
+      data: { ...eventDataOf(asked), sessionId: session.id },
     };
     return { code, by, kept: { row, pushed, issued } };
   }

@@ -14,7 +14,6 @@ import { newUserCode, readUserCode, shownUserCode } from '../../../crypto/user-c
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { agreementCovers, needsConsent } from '../../../domain/agreement.ts';
-import { typesOf } from '../../../domain/authorization-details.ts';
 import * as devices from '../../../domain/device-codes.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { allowDevice } from '../../../domain/grants.ts';
@@ -32,13 +31,12 @@ import { type LiveSession, sessionCookieAt } from '../../people/sessions/service
 import { createAdmission } from './admission.ts';
 import type { AuthorizationRequest } from './checks.ts';
 import { codePage, confirmPage, saidPage } from './device-pages.ts';
-import { grantDataOf } from './grant-data.ts';
-import { parametersOf } from './pushed.ts';
+import { eventDataOf, grantDataOf } from './grant-data.ts';
 import type { Clients, Requests } from './requests.ts';
+import { storedParameters } from './stored-parameters.ts';
 
 const LIFE_SECONDS = 600;
 const INTERVAL_SECONDS = 5;
-const MOST_CHARACTERS = 20_000;
 
 export const devicePath = (realm: string): string => `/realms/${realm}/device`;
 /** The path to which a sign-in for a device returns: device-routes.ts serves it. */
@@ -179,20 +177,13 @@ export function createDevices(deps: DevicesDeps) {
         const kept = { hash: waiting.code_hash, sessionId: session.id, data, now: now() };
         if (!(await allowDevice(tx.sql, realm, kept))) return false;
         if (!agreed) await consents.grant(tx, by, realm, { userId: session.userId, client, agreed: asked.toAgree });
-        const { scopes, resources, authorizationDetails } = data;
         tx.record({
           type: 'DEVICE_APPROVED',
           realm,
           by,
           clientId: client.clientId,
           subject: personOf(session),
-          data: {
-            scopes,
-            resources,
-            sessionId: session.id,
-            deviceAddress: waiting.ip_address,
-            ...typesOf(authorizationDetails),
-          },
+          data: { ...eventDataOf(asked), sessionId: session.id, deviceAddress: waiting.ip_address },
         });
         return true;
       },
@@ -236,10 +227,8 @@ export function createDevices(deps: DevicesDeps) {
     async start(by: By, realm: string, client: ClientView, form: Form): Promise<Record<string, unknown>> {
       const ofRealm = await settings.of(realm);
       if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
-      const parameters = parametersOf(form, client);
-      if (parameters.length > MOST_CHARACTERS)
-        throw new OAuthError('invalid_request', 'The request is too long', { status: 413 });
-      const { scopes, resources, details } = await requests.readDevice(realm, ofRealm, parseForm(parameters), client);
+      const parameters = storedParameters(form, client);
+      const asked = await requests.readDevice(realm, ofRealm, parseForm(parameters), client);
       const [deviceCode, userCode, createdAt] = [newToken('svc_dc_'), newUserCode(), now()];
       await transact(realm, async (tx) => {
         const kept = await devices.insertDeviceCode(tx.sql, realm, {
@@ -258,11 +247,7 @@ export function createDevices(deps: DevicesDeps) {
           realm,
           by,
           clientId: client.clientId,
-          data: {
-            scopes: scopes.map(({ name }) => name),
-            resources,
-            ...typesOf(details.map(({ detail }) => detail)),
-          },
+          data: eventDataOf(asked),
         });
       });
       const uri = `${deps.baseUrl}${devicePath(realm)}`;

@@ -1,4 +1,6 @@
-// The data stored with a grant: the request's values, and the proofs of the user's session. Pure.
+// The data that comes from an authorization request: stored with its grant, beside the proofs of the user's session, and in its
+// events. Pure.
+import { typesOf } from '../../../domain/authorization-details.ts';
 import { type Factors, oldestOf, provenSince } from '../../../domain/factors.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
 import { OFFLINE } from '../../../domain/scopes.ts';
@@ -13,6 +15,13 @@ export interface Approval {
   since: number;
   sub: string;
 }
+
+/** A request in the events about it: no values of its details, since these may be about users. */
+export const eventDataOf = ({ scopes, resources, details }: AuthorizationRequest) => ({
+  scopes: scopes.map(({ name }) => name),
+  resources,
+  ...typesOf(details.map(({ detail }) => detail)),
+});
 
 export function grantDataOf(
   factors: Factors,

@@ -7,37 +7,26 @@ import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import { createGroupCommit } from '../../../db/group-commit.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
-import { typesOf } from '../../../domain/authorization-details.ts';
 import { type Form, parseForm } from '../../../http/form.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { text } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import { targetOf } from './checks.ts';
+import { eventDataOf } from './grant-data.ts';
 import type { RequestObjects } from './request-objects.ts';
 import type { RequestParameters, Requests } from './requests.ts';
 import * as store from './store.ts';
+import { storedParameters } from './stored-parameters.ts';
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const LIFE_SECONDS = 60;
 /** The lifetime after the request was opened: as long as a sign-in may take. */
 const OPEN_MS = 3_600_000;
-const MOST_CHARACTERS = 20_000;
-const PROOFS = ['client_secret', 'client_assertion', 'client_assertion_type'];
 
 /** A request to store, and the data of its event. */
 interface Kept {
   row: store.NewPushed;
   event: DomainEvent;
-}
-
-/** The form's parameters to store, without those that authenticated the client. */
-export function parametersOf(form: Form, client: ClientView, jkt?: string): string {
-  const kept = new URLSearchParams(form.text);
-  for (const name of PROOFS) kept.delete(name);
-  kept.set('client_id', client.clientId);
-  // A DPoP proof at this endpoint binds the code to its key (RFC 9449 §10.1).
-  if (jkt !== undefined) kept.set('dpop_jkt', jkt);
-  return kept.toString();
 }
 
 export function createPushed({
@@ -94,22 +83,16 @@ export function createPushed({
       const form = await requestObjects.open(realm, client, sent, { first: true });
       if (jkt !== undefined && (form.get('dpop_jkt') ?? jkt) !== jkt)
         throw new OAuthError('invalid_dpop_proof', 'dpop_jkt is of another key than the proof');
-      const parameters = parametersOf(form, client, jkt);
-      if (parameters.length > MOST_CHARACTERS)
-        throw new OAuthError('invalid_request', 'The request is too long', { status: 413 });
+      const parameters = storedParameters(form, client, { dpopJkt: jkt });
       const ofRealm = await settings.of(realm);
       if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
       const uri = PREFIX + newSecret();
       const hash = sha256(uri);
       const given: RequestParameters = { ...parseForm(parameters), pushed: hash, signed: form.signed ?? false };
-      const { scopes, resources, details } = await requests.read(realm, ofRealm, given, targetOf(given, client));
+      const asked = await requests.read(realm, ofRealm, given, targetOf(given, client));
       const expiresAt = new Date(now().getTime() + LIFE_SECONDS * 1000);
       const row: store.NewPushed = { realm, hash, client: client.id, parameters, expiresAt };
-      const data = {
-        scopes: scopes.map(({ name }) => name),
-        resources,
-        ...typesOf(details.map(({ detail }) => detail)),
-      };
+      const data = eventDataOf(asked);
       const kept: Kept = {
         row,
         event: { type: 'AUTHORIZATION_REQUEST_PUSHED', realm, by, clientId: client.clientId, data },

@@ -12,7 +12,6 @@ import { newSecret, newToken, sameSecret, sha256 } from '../../../crypto/tokens.
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { needsConsent } from '../../../domain/agreement.ts';
-import { typesOf } from '../../../domain/authorization-details.ts';
 import * as store from '../../../domain/backchannel-requests.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -28,16 +27,15 @@ import type { DeviceKeys } from '../../people/credentials/devices.ts';
 import type { SigningDevice } from '../../people/devices/surface.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
 import { createAdmission } from '../authorize/admission.ts';
-import { grantDataOf } from '../authorize/grant-data.ts';
-import { parametersOf } from '../authorize/pushed.ts';
+import { eventDataOf, grantDataOf } from '../authorize/grant-data.ts';
 import type { RequestObjects } from '../authorize/request-objects.ts';
 import type { Clients, Requests } from '../authorize/requests.ts';
+import { storedParameters } from '../authorize/stored-parameters.ts';
 import { createHints, type HintDeps } from './hints.ts';
 import { notificationContext, PING_JOB } from './ping-terms.ts';
 
 const LIFE_SECONDS = { least: 30, usual: 300, most: 600 };
 const INTERVAL_SECONDS = 5;
-const MOST_CHARACTERS = 20_000;
 const MOST_MESSAGE = 100;
 /** As for pushes of sign-ins: a user who is asked again and again must not approve in the end to be left alone. */
 const MOST_UNANSWERED = 4;
@@ -206,12 +204,10 @@ export function createBackchannel(deps: BackchannelDeps) {
         clientId: row.client_id,
         subject: userParty(row.user_id, row.username),
         data: {
+          ...eventDataOf(asked),
           device: device.id,
           sessionId: session.id,
-          scopes: data.scopes,
-          resources: data.resources,
           bindingMessage: row.binding_message,
-          ...typesOf(data.authorizationDetails),
         },
       });
     });
@@ -226,11 +222,7 @@ export function createBackchannel(deps: BackchannelDeps) {
         throw new OAuthError('slow_down', 'Too many requests of this client', { retryAfterSeconds });
       const policy = await ofRealm(realm);
       const form = await opened(realm, client, sent);
-      const kept = new URLSearchParams(parametersOf(form, client));
-      for (const name of ONCE_ONLY) kept.delete(name);
-      const parameters = kept.toString();
-      if (parameters.length > MOST_CHARACTERS)
-        throw new OAuthError('invalid_request', 'The request is too long', { status: 413 });
+      const parameters = storedParameters(form, client, { without: ONCE_ONLY });
       const asked = await requests.readBackchannel(realm, policy, parseForm(parameters), client);
       if (!asked.openid) throw bad('scope must contain openid');
       if (asked.requiredLevel > LEVEL)
@@ -276,10 +268,8 @@ export function createBackchannel(deps: BackchannelDeps) {
           subject: userId === null ? null : userParty(userId, null),
           ...(!shown && { outcome: 'denied' as const }),
           data: {
-            scopes: asked.scopes.map(({ name }) => name),
-            resources: asked.resources,
+            ...eventDataOf(asked),
             bindingMessage,
-            ...typesOf(asked.details.map(({ detail }) => detail)),
           },
         });
       });
