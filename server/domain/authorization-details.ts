@@ -2,6 +2,7 @@
 // Does not own: their types and schemas (features/protocol/authorization-details), a type's JSON Schema (detail-schema.ts).
 // Implements: RFC 9396 §2, §6, §7; decisions "Authorization detail type".
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../contract/json.ts';
 import { HIDES, isAllSeen, isComposed, isOneLine, NOT_COMPOSED, ONE_LINE } from '../contract/names.ts';
 import { OAuthError } from '../http/oauth-error.ts';
 
@@ -9,6 +10,11 @@ export interface AuthorizationDetail {
   readonly type: string;
   readonly locations?: readonly string[];
   readonly [field: string]: unknown;
+}
+/** A requested detail with the words of its type, by language. */
+export interface AskedDetail {
+  detail: AuthorizationDetail;
+  words: Readonly<Record<string, string>>;
 }
 
 /** The parameter, as forms and metadata spell it. */
@@ -53,9 +59,6 @@ function faultOf(all: readonly unknown[]): string | undefined {
   }
   return undefined;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isDetail = (value: unknown): value is AuthorizationDetail =>
   isObject(value) &&

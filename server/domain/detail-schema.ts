@@ -4,6 +4,7 @@
 // Implements: RFC 9396 §5, JSON Schema 2020-12; decisions "Authorization detail type".
 import type { ValidateFunction } from 'ajv';
 import type { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
+import { isObject } from '../contract/json.ts';
 import { createRecentlyUsed } from '../schedule/recently-used.ts';
 import { createPatternMatcher, loadPatterns, patternFault } from './pattern.ts';
 
@@ -39,8 +40,6 @@ const MORE = new Set(['$schema', '$comment']);
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
 type Schema = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** One wrong element of a schema, with its path. */
 export interface SchemaFault {

@@ -68,7 +68,7 @@ export function createPagePreviews(deps: PagePreviewDeps) {
       about: undefined,
       origin: undefined,
       username: PERSON.username,
-      agreement: agreementList({ scopes, openid: true, resources: [], claims: [], administers: false }),
+      agreement: agreementList({ scopes, openid: true, resources: [], claims: [], administers: false, details: [] }),
       request: '',
       since: 0,
       proof: '',

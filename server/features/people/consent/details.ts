@@ -1,14 +1,8 @@
 // The details of a rich authorization request, in the words of their types: what the realm declared, with the client's values as plain
 // text. Each field that the words leave out is listed below them, so that no words hide a part of what is asked. RFC 9396 §11.1. Pure.
 import { DETAIL_PLACEHOLDER } from '../../../contract/authorization-detail-types.ts';
-import type { AuthorizationDetail } from '../../../domain/authorization-details.ts';
+import type { AskedDetail } from '../../../domain/authorization-details.ts';
 import { type Html, html, isolated } from '../../../http/html.ts';
-
-export interface ListedDetail {
-  detail: AuthorizationDetail;
-  /** By language. */
-  words: Readonly<Record<string, string>>;
-}
 
 /** A field with a value that can be shown: one text, number, boolean or null, or a list of these. */
 interface Leaf {
@@ -40,7 +34,7 @@ const plainly = (values: readonly unknown[]): string =>
   values.length === 0 ? '–' : values.map((one) => `“${String(one)}”`).join(', ');
 
 /** The words in the page's language, else in English, else in the first one. */
-function wordsIn(words: ListedDetail['words'], tag: string): string | undefined {
+function wordsIn(words: AskedDetail['words'], tag: string): string | undefined {
   const [language = tag] = tag.split('-');
   const [first] = Object.keys(words).toSorted();
   return words[tag] ?? words[language] ?? words.en ?? (first === undefined ? undefined : words[first]);
@@ -48,7 +42,7 @@ function wordsIn(words: ListedDetail['words'], tag: string): string | undefined 
 
 /** The words with the values in their places, and what they leave out. @param tag the language of the page */
 function described<Part>(
-  { detail, words }: ListedDetail,
+  { detail, words }: AskedDetail,
   tag: string,
   { text, value }: { text(words: string): Part; value(values: readonly unknown[]): Part },
 ): { parts: Part[]; rest: Leaf[] } {
@@ -70,14 +64,14 @@ function described<Part>(
 }
 
 /** @param tag the language of the page */
-export function detailItem(listed: ListedDetail, tag: string): Html {
+export function detailItem(listed: AskedDetail, tag: string): Html {
   const { parts, rest } = described(listed, tag, { text: (words) => html`${words}`, value: shown });
   const rows = rest.map(({ path, values }) => html`<dt>${isolated(path)}</dt><dd>${shown(values)}</dd>`);
   return html`<li><div><div class="what"><bdi>${parts}</bdi></div><dl class="soft">${rows}</dl></div></li>`;
 }
 
 /** A detail as one line of text, for a device: each value in quotes. */
-export function detailLine(listed: ListedDetail, tag: string): string {
+export function detailLine(listed: AskedDetail, tag: string): string {
   const { parts, rest } = described(listed, tag, { text: (words) => words, value: plainly });
   return `${parts.join('')} (${rest.map(({ path, values }) => `${path}: ${plainly(values)}`).join('; ')})`;
 }

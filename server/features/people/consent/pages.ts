@@ -1,13 +1,13 @@
 // The consent page: which application asks, for what, and as which user. The form's `decision` names the button that was
 // pressed.
+import type { AskedDetail } from '../../../domain/authorization-details.ts';
 import type { ScopeView } from '../../../domain/claims.ts';
 import { type AboutClient, aboutClient, clientMark } from '../../../http/about-client.ts';
 import { decisionForm } from '../../../http/decision-form.ts';
 import { type Html, html, isolated } from '../../../http/html.ts';
 import { currentLanguage } from '../../../http/spoken.ts';
 import { hasBuiltInText, type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
-
-import { detailItem, detailLine, type ListedDetail } from './details.ts';
+import { detailItem, detailLine } from './details.ts';
 
 /** The list of everything that the application asks for, in words. */
 export interface ListedAgreement {
@@ -17,7 +17,7 @@ export interface ListedAgreement {
   claims: readonly string[];
   administers: boolean;
   /** What a rich authorization request asks for (RFC 9396). */
-  details?: readonly ListedDetail[];
+  details: readonly AskedDetail[];
 }
 /** Scopes that tell the application something about the user; the others let it do something. */
 const LEARNS: ReadonlySet<string> = new Set([
@@ -51,7 +51,7 @@ function scopeItem({ name, description }: ScopeView): Html {
   return item(words, key && plainText(key));
 }
 
-export function agreementList({ scopes, openid, resources, claims, administers, details = [] }: ListedAgreement): Html {
+export function agreementList({ scopes, openid, resources, claims, administers, details }: ListedAgreement): Html {
   const of = (learns: boolean) => scopes.filter(({ name }) => LEARNS.has(name) === learns).map(scopeItem);
   const learns = [
     ...(openid ? [item(text('consent.openid'), text('consent.explainOpenid'))] : []),
@@ -83,7 +83,7 @@ export function agreementList({ scopes, openid, resources, claims, administers, 
 }
 
 /** The same as {@link agreementList}, a line of text for each, for a device. */
-export function agreementLines({ scopes, openid, resources, claims, details = [] }: ListedAgreement): string[] {
+export function agreementLines({ scopes, openid, resources, claims, details }: ListedAgreement): string[] {
   const { tag } = currentLanguage();
   return [
     ...details.map((one) => detailLine(one, tag)),

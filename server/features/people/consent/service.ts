@@ -7,6 +7,7 @@ import { proofHolds, proofOf } from '../../../crypto/form-proof.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
+import type { AskedDetail } from '../../../domain/authorization-details.ts';
 import type { ScopeView } from '../../../domain/claims.ts';
 import { userParty } from '../../../domain/party.ts';
 import { type AboutClient, picturesOf } from '../../../http/about-client.ts';
@@ -17,7 +18,6 @@ import { type Brand, type Html, sendPage } from '../../../http/pages.ts';
 import { text as words } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import { sessionCookieAt } from '../sessions/service.ts';
-import type { ListedDetail } from './details.ts';
 import { agreementLines, agreementList, consentPage } from './pages.ts';
 import * as store from './store.ts';
 
@@ -34,7 +34,7 @@ interface ConsentRequest {
   openid: boolean;
   /** The token will carry the user's own admin permissions. */
   administers: boolean;
-  details?: readonly ListedDetail[];
+  details: readonly AskedDetail[];
 }
 /** One question to the user: everything that the consent page shows. */
 export interface Question {
@@ -70,7 +70,7 @@ export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: strin
     since,
   ];
 
-  const agreementOf = ({ scopesToAgree: scopes, toAgree, openid, administers, details = [] }: ConsentRequest) => ({
+  const agreementOf = ({ scopesToAgree: scopes, toAgree, openid, administers, details }: ConsentRequest) => ({
     scopes,
     openid,
     resources: toAgree.resources.filter((resource) => resource !== administrators),

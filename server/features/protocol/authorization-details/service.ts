@@ -3,7 +3,12 @@
 // Implements: RFC 9396 §5, §6; decisions "Authorization detail type".
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { type AuthorizationDetail, badDetails, parseDetails } from '../../../domain/authorization-details.ts';
+import {
+  type AskedDetail,
+  type AuthorizationDetail,
+  badDetails,
+  parseDetails,
+} from '../../../domain/authorization-details.ts';
 import { detailFault, loadDetailSchemas } from '../../../domain/detail-schema.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 
@@ -13,11 +18,6 @@ interface DetailType {
   words: Readonly<Record<string, string>>;
   locations: string[];
   clientCredentials: boolean;
-}
-/** A detail with the words of its type, by language. */
-export interface AskedDetail {
-  detail: AuthorizationDetail;
-  words: Readonly<Record<string, string>>;
 }
 type Client = Pick<ClientView, 'authorizationDetailsTypes'>;
 
@@ -32,37 +32,34 @@ export function createAuthorizationDetails({ sql, now }: { sql: Sql; now: () => 
     },
   });
 
-  async function asked(realm: string, client: Client, text: string, { ownBehalf }: { ownBehalf: boolean }) {
-    const details = parseDetails(text);
-    const known = await types.get(realm, '');
-    await loadDetailSchemas();
-    return details.map((detail): AskedDetail => {
-      const { type, locations = [], ...fields } = detail;
-      const of = client.authorizationDetailsTypes.has(type) ? known.get(type) : undefined;
-      // One answer for both, so that a client doesn't learn which types others have.
-      if (!of) throw badDetails(`The type ${type} is unknown, or this client may not use it`);
-      if (ownBehalf && !of.clientCredentials) throw badDetails(`The type ${type} needs a person’s consent`);
-      const foreign = locations.find((location) => !of.locations.includes(location));
-      if (foreign !== undefined) throw badDetails(`The type ${type} is not for the location ${foreign}`);
-      const fault = detailFault(of.schema, fields);
-      if (fault !== undefined) throw badDetails(`A detail of type ${type} ${fault}`);
-      return { detail, words: of.words };
-    });
-  }
-
   return {
     /**
      * Reads a request's parameter.
-     * @param text the parameter; undefined: there is none
      * @param ownBehalf the client asks for itself, so no user consents
      * @throws OAuthError `invalid_authorization_details`
      */
-    asked: async (
+    async asked(
       realm: string,
       client: Client,
-      text: string | undefined,
+      text: string,
       { ownBehalf = false }: { ownBehalf?: boolean } = {},
-    ): Promise<AskedDetail[]> => (text === undefined ? [] : asked(realm, client, text, { ownBehalf })),
+    ): Promise<AskedDetail[]> {
+      const details = parseDetails(text);
+      const known = await types.get(realm, '');
+      await loadDetailSchemas();
+      return details.map((detail) => {
+        const { type, locations = [], ...fields } = detail;
+        const of = client.authorizationDetailsTypes.has(type) ? known.get(type) : undefined;
+        // One answer for both, so that a client doesn't learn which types others have.
+        if (!of) throw badDetails(`The type ${type} is unknown, or this client may not use it`);
+        if (ownBehalf && !of.clientCredentials) throw badDetails(`The type ${type} needs a person’s consent`);
+        const foreign = locations.find((location) => !of.locations.includes(location));
+        if (foreign !== undefined) throw badDetails(`The type ${type} is not for the location ${foreign}`);
+        const fault = detailFault(of.schema, fields);
+        if (fault !== undefined) throw badDetails(`A detail of type ${type} ${fault}`);
+        return { detail, words: of.words };
+      });
+    },
 
     /** The granted details that the client may still have: its types, or the realm's, may have changed since. */
     async present(

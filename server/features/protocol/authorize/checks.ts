@@ -4,6 +4,7 @@
 import { CIBA, DEVICE_CODE } from '../../../contract/oauth.ts';
 import { isChallenge } from '../../../crypto/pkce.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
+import type { AskedDetail } from '../../../domain/authorization-details.ts';
 import { audiencesOf, isAskedFor, offeredTo, personalClaims, type ScopeView } from '../../../domain/claims.ts';
 import { type AskedClaims, claimsRequest, offeredClaims } from '../../../domain/claims-request.ts';
 import { ADMIN_MAX_MS } from '../../../domain/principal.ts';
@@ -13,7 +14,6 @@ import { grantScopes, OFFLINE, OPENID, scopeNames, strangersAmong } from '../../
 import type { Form } from '../../../http/form.ts';
 import { OAuthError, type OAuthErrorCode } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
-import type { AskedDetail } from '../authorization-details/service.ts';
 import { defaultMode, isJwtMode, type ResponseMode, responseModeOf, responseModes } from './response-modes.ts';
 
 const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] as const;

@@ -232,7 +232,13 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
 
   function ask(context: Context, session: LiveSession, asked: Agreement, since: number): FastifyReply {
     const { realm, request, reply, brand, client, kept } = context;
-    const agreement = consents.listed({ scopesToAgree: [], toAgree: asked, openid: true, administers: false });
+    const agreement = consents.listed({
+      scopesToAgree: [],
+      toAgree: asked,
+      openid: true,
+      administers: false,
+      details: [],
+    });
     const text = keeping.write({ ...kept, toAgree: [...asked.claims] });
     const answerAt = consentPath(realm);
     return consents.ask(reply, request, {
