@@ -7,6 +7,7 @@ import schema from '@peculiar/asn1-schema';
 import type { Certificate, Extension } from '@peculiar/asn1-x509';
 // A CommonJS module has only a default export in the bundle.
 import x509 from '@peculiar/asn1-x509';
+import { certificatesInPem } from '../crypto/pem.ts';
 import { comparable, type DnPart } from './distinguished-name.ts';
 
 const { AsnConvert } = schema;
@@ -52,9 +53,8 @@ export function readCertificate(certificate: string | Buffer): ReadCertificate {
   return { node, asn: AsnConvert.parse(node.raw, x509.Certificate), issuers: new WeakMap() };
 }
 
-const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 /** @throws for a certificate that can't be read */
-export const readCertificates = (pem: string): ReadCertificate[] => (pem.match(PEM) ?? []).map(readCertificate);
+export const readCertificates = (pem: string): ReadCertificate[] => certificatesInPem(pem).map(readCertificate);
 
 const extensionsOf = ({ asn }: ReadCertificate): readonly Extension[] => asn.tbsCertificate.extensions ?? [];
 const extension = (certificate: ReadCertificate, id: string): Extension | undefined =>

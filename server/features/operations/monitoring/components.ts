@@ -3,6 +3,7 @@
 // Specification 4.9 has the names; each check states its subject.
 import { X509Certificate } from 'node:crypto';
 import { readFile, statfs } from 'node:fs/promises';
+import { certificatesInPem } from '../../../crypto/pem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { HealthComponent } from './health.ts';
 
@@ -28,11 +29,9 @@ const ping: HealthComponent = { name: 'ping', check: async () => true };
 /** Sessions are stored in PostgreSQL. There is no cache store that could fail, so this is always UP. */
 const sessionCache: HealthComponent = { name: 'sessionCache', check: async () => true };
 
-const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 /** The certificates of a PEM file. @throws if the file can't be read, or one of its certificates can't */
 export const certificatesIn = async (file: string): Promise<X509Certificate[]> =>
-  ((await readFile(file, 'utf8')).match(PEM) ?? []).map((pem) => new X509Certificate(pem));
+  certificatesInPem(await readFile(file, 'utf8')).map((pem) => new X509Certificate(pem));
 
 /** The configured certificate files are readable and contain certificates, none of which has expired. */
 const ssl = (files: readonly string[], now: () => Date): HealthComponent => ({
