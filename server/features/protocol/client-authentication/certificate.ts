@@ -1,7 +1,6 @@
 // Checks the certificate of a client's connection: by an authority (tls_client_auth), or as one that the client registered
 // (self_signed_tls_client_auth). Loaded with the first client that authenticates by a certificate. RFC 8705 §2.
 import type { CertificateName } from '../../../contract/client-authentication.ts';
-import { makeRoom } from '../../../db/cache.ts';
 import {
   alternativeNames,
   pathFault,
@@ -15,6 +14,7 @@ import {
 import { dnSteps, keyOf } from '../../../domain/distinguished-name.ts';
 import type { ClientCertificate } from '../../../http/client-certificate.ts';
 import { plainAddress } from '../../../http/network.ts';
+import { createRecentlyUsed } from '../../../schedule/recently-used.ts';
 import { certificatesIn, type WithClientKeys } from '../../configuration/clients/keys.ts';
 import type { CertificateTerms, ClientView } from '../../configuration/clients/view.ts';
 
@@ -64,26 +64,12 @@ export function createCertificateChecks({
   withKeys: WithClientKeys;
   now: () => Date;
 }) {
-  const parsed = new Map<string, readonly ReadCertificate[]>();
-  function authoritiesIn(pem: string): readonly ReadCertificate[] {
-    const found = parsed.get(pem);
-    if (found) return found;
-    const read = readCertificates(pem);
-    makeRoom(parsed, MOST_LISTS);
-    parsed.set(pem, read);
-    return read;
-  }
-
-  const seen = new Map<string, ReadCertificate>();
+  const lists = createRecentlyUsed<readonly ReadCertificate[]>({ most: MOST_LISTS });
+  const authoritiesIn = (pem: string) => lists.get(pem, () => readCertificates(pem));
+  const shownBefore = createRecentlyUsed<ReadCertificate>({ most: MOST_CERTIFICATES });
   /** Its signature is checked once for each issuer, and its time with each request. */
-  function certificateIn({ der, thumbprint }: ClientCertificate): ReadCertificate {
-    const found = seen.get(thumbprint);
-    if (found) return found;
-    const read = readCertificate(der);
-    makeRoom(seen, MOST_CERTIFICATES);
-    seen.set(thumbprint, read);
-    return read;
-  }
+  const certificateIn = ({ der, thumbprint }: ClientCertificate) =>
+    shownBefore.get(thumbprint, () => readCertificate(der));
 
   function byAuthority(
     { certificate: terms }: ClientView,
