@@ -1,6 +1,7 @@
 // Resolves references to Secrets and ConfigMaps in a section's elements, and lists the Secrets that the operator
 // creates for them. The section table defines which fields are references. Decisions "Custom resources": if the API has
 // a write-only secret, the resource has a reference.
+import { usesSecret } from '../../server/contract/client-authentication.ts';
 import { SecretKeyRef, SecretOutput, ValueSource } from '../../server/contract/resources/custom-resource.ts';
 import {
   type Element,
@@ -59,9 +60,7 @@ export function outputsIn(section: Section, value: unknown): ClientOutput[] {
   return elementsOf(section, value).flatMap(({ element, key }) => {
     const { secretOutput, tokenEndpointAuthMethod: method } = Object(element);
     const output = Output.parse(secretOutput);
-    return output
-      ? [{ ...output, clientId: key, confidential: method === undefined || /^client_secret_/.test(method) }]
-      : [];
+    return output ? [{ ...output, clientId: key, confidential: method === undefined || usesSecret(method) }] : [];
   });
 }
 

@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { text } from './names.ts';
 
-export const TokenEndpointAuthMethod = z.enum([
-  'client_secret_basic',
-  'client_secret_post',
-  'private_key_jwt',
-  'tls_client_auth',
-  'self_signed_tls_client_auth',
-  'none',
-]);
+/** A client that has a secret may send it either way. */
+export const secretMethods = ['client_secret_basic', 'client_secret_post'] as const;
+/** The client sends its id alone, and its connection proves it (RFC 8705 §2). */
+export const certificateMethods = ['tls_client_auth', 'self_signed_tls_client_auth'] as const;
+export const TokenEndpointAuthMethod = z.enum([...secretMethods, 'private_key_jwt', ...certificateMethods, 'none']);
 export type TokenEndpointAuthMethod = z.infer<typeof TokenEndpointAuthMethod>;
+
+export const usesSecret = (method: unknown): boolean => secretMethods.some((one) => one === method);
+export const usesCertificate = (method: unknown): boolean => certificateMethods.some((one) => one === method);
 
 /** Certificates of authorities; a few dozen fit. */
 export const Authorities = text(100_000).regex(

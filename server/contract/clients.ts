@@ -13,8 +13,6 @@ import { route } from './route.ts';
 import { SecurityProfile } from './security-profiles.ts';
 import { AssertionAudience, ResourceIndicator } from './settings.ts';
 
-export { TokenEndpointAuthMethod };
-
 /** Exact match, no wildcard, no fragment (RFC 6749 §3.1.2); a loopback address matches on any port (RFC 8252 §7.3). */
 const RedirectUri = z
   .string()

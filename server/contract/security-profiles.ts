@@ -2,6 +2,7 @@
 // features/configuration/clients/profile.ts has what they demand.
 import { z } from 'zod';
 import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
+import { certificateMethods } from './client-authentication.ts';
 
 /** From the laxer to the stricter one. */
 export const SecurityProfile = z.enum(['fapi2-security', 'fapi2-message-signing']);
@@ -24,7 +25,7 @@ const ofSecurity = {
   clientAssertionAudience: 'issuer',
 } as const;
 /** FAPI 2.0 Security Profile §5.3.2.1: how a client may authenticate. */
-export const profileMethods = ['private_key_jwt', 'tls_client_auth', 'self_signed_tls_client_auth'] as const;
+export const profileMethods = ['private_key_jwt', ...certificateMethods] as const;
 /** The values that count in place of a client's fields. */
 const profileSets = {
   'fapi2-security': ofSecurity,

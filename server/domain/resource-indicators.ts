@@ -1,6 +1,6 @@
 // The resources that a token may be for (RFC 8707). Specification 7: not on the realm's list → invalid_target.
 import { ADMIN_CLI } from '../contract/admin-cli.ts';
-import type { TokenEndpointAuthMethod } from '../contract/clients.ts';
+import type { TokenEndpointAuthMethod } from '../contract/client-authentication.ts';
 import { OAuthError } from '../http/oauth-error.ts';
 
 /**

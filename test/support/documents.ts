@@ -2,7 +2,7 @@
 // Does not own: what a server makes of them (features/operations/transfer).
 // Implements: property tests of what reads and writes documents.
 import fc from 'fast-check';
-import { TokenEndpointAuthMethod } from '../../server/contract/clients.ts';
+import { TokenEndpointAuthMethod } from '../../server/contract/client-authentication.ts';
 import { EventTypeName } from '../../server/contract/events.ts';
 import { type ExecutionDocument, MAX_FLOW_DEPTH, Requirement } from '../../server/contract/flows.ts';
 import { GrantType } from '../../server/contract/oauth.ts';

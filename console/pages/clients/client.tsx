@@ -1,5 +1,6 @@
 // A client: its fields and all that belongs to it, a new secret, and the security profile that it is held to.
 import { useState } from 'react';
+import { usesSecret } from '../../../server/contract/client-authentication.ts';
 import { useMay } from '../../api/session.ts';
 import { detailWith } from '../../kinds/detail.tsx';
 import type { Row } from '../../kinds/entry.ts';
@@ -7,10 +8,6 @@ import { objectAddress } from '../../kinds/pages.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { NewSecret } from './new-secret.tsx';
 import { type Held, heldTo, LacksNote, ProfileBadge, ProfileTab } from './profile.tsx';
-
-/** Other clients prove themselves by a key, or not at all. */
-const usesSecret = ({ tokenEndpointAuthMethod: method }: Row): boolean =>
-  typeof method === 'string' && method.startsWith('client_secret');
 
 const ofHeld = <T,>(row: Row, make: (held: Held) => T): T | undefined => {
   const held = heldTo(row);
@@ -29,7 +26,7 @@ export default detailWith('clients', ({ realm, entry }) => {
     actions: (row) => (
       <>
         <ButtonLink to={`${objectAddress(realm, entry, row)}/token-preview`}>Preview tokens</ButtonLink>
-        {mayWrite && usesSecret(row) && <AskSecret realm={realm} client={row} />}
+        {mayWrite && usesSecret(row.tokenEndpointAuthMethod) && <AskSecret realm={realm} client={row} />}
       </>
     ),
   };

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import { KeyAlgorithm } from '../../../contract/algorithms.ts';
+import { usesSecret } from '../../../contract/client-authentication.ts';
 import { clientFields, clients } from '../../../contract/clients.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { PROFILE_ALGORITHM, SecurityProfile } from '../../../contract/security-profiles.ts';
@@ -15,7 +16,7 @@ import { clientRoleKey, joinPaths, strings } from '../../../resource/items.ts';
 import type { Fields, PlannedChange, Saved, Wanted } from '../../../resource/part.ts';
 import type { Row } from '../../../resource/table.ts';
 import { profileFaults, stricterProfile } from './profile.ts';
-import { clientFaults, nameFaults, resourceFaults, serverNames, usesSecret } from './rules.ts';
+import { clientFaults, nameFaults, resourceFaults, serverNames } from './rules.ts';
 import { hashedSecret } from './secrets.ts';
 import { serviceAccountRolesPart } from './service-accounts.ts';
 import * as store from './store.ts';

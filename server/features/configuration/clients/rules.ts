@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
-import { CERTIFICATE_NAMES, type CertificateName } from '../../../contract/client-authentication.ts';
+import { CERTIFICATE_NAMES, type CertificateName, usesSecret } from '../../../contract/client-authentication.ts';
 import { type EncryptionFields, encryptedAnswers } from '../../../contract/client-jwts.ts';
 import type { Client } from '../../../contract/clients.ts';
 import { loopbackHosts } from '../../../contract/names.ts';
@@ -44,9 +44,6 @@ type Shape = Profiled &
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'];
 const MAX_JWKS_BYTES = 65_536;
-
-export const usesSecret = (method: Client['tokenEndpointAuthMethod']): boolean =>
-  method === 'client_secret_basic' || method === 'client_secret_post';
 
 const fault = (path: string, message: string): FieldError => ({ path, message });
 

@@ -1,7 +1,7 @@
 // Owns: clients' secrets: their stored form, and generating a new one while the old one stays valid for a while.
 // Does not own: client authentication (client-authentication), secrets that an administrator chose (resource.ts).
 // Implements: decisions "Client", "Secrets"; specification 4.10.
-import { TokenEndpointAuthMethod } from '../../../contract/clients.ts';
+import { TokenEndpointAuthMethod, usesSecret } from '../../../contract/client-authentication.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { hashClientSecret, newClientSecret, sameClientSecret } from '../../../crypto/client-secret.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';
@@ -11,7 +11,6 @@ import type { Author } from '../../../resource/api.ts';
 import type { Resource } from '../../../resource/resource.ts';
 import { refuseStronger } from '../../../resource/rights.ts';
 import type { SecretAtRest } from '../../../resource/table.ts';
-import { usesSecret } from './rules.ts';
 
 const Method = TokenEndpointAuthMethod.catch('none');
 

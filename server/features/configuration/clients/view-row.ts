@@ -1,7 +1,7 @@
 // A client's row with its scopes, mappers and roles, in one statement, for the protocol endpoints (view.ts).
 import type { ClientAlgorithm, SigningAlgorithm } from '../../../contract/algorithms.ts';
+import type { TokenEndpointAuthMethod } from '../../../contract/client-authentication.ts';
 import type { EncryptionFields } from '../../../contract/client-jwts.ts';
-import type { TokenEndpointAuthMethod } from '../../../contract/clients.ts';
 import type { SecurityProfile } from '../../../contract/security-profiles.ts';
 import type { AssertionAudience } from '../../../contract/settings.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';

@@ -1,9 +1,8 @@
 // Clients as the protocol endpoints use them, cached in this process: a client_credentials request with a warm cache
 // needs no query. resource.ts has the admin API of clients. Decisions "Client".
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
-import type { CertificateName } from '../../../contract/client-authentication.ts';
+import type { CertificateName, TokenEndpointAuthMethod } from '../../../contract/client-authentication.ts';
 import type { EncryptionFields } from '../../../contract/client-jwts.ts';
-import type { TokenEndpointAuthMethod } from '../../../contract/clients.ts';
 import type { SecurityProfile } from '../../../contract/security-profiles.ts';
 import type { AssertionAudience } from '../../../contract/settings.ts';
 import { createRealmCache } from '../../../db/cache.ts';

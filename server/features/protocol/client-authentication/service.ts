@@ -2,6 +2,7 @@
 // Does not own: the client's permissions (features/protocol/token), its row (features/configuration/clients).
 // Implements: RFC 6749 §2.3, RFC 7523 §3, RFC 8705 §2; specification 5; every refusal is the same invalid_client.
 import { timingSafeEqual } from 'node:crypto';
+import { usesCertificate, usesSecret } from '../../../contract/client-authentication.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
 import type { ClientCertificate } from '../../../http/client-certificate.ts';
@@ -14,10 +15,6 @@ import type { CertificateChecks } from './certificate.ts';
 import { nameIn, type Presented, presentedBy } from './presented.ts';
 import { createSlowSecrets } from './slow-secrets.ts';
 import { createWrongSecrets } from './wrong-secrets.ts';
-
-/** The client sends its id alone, and its connection proves it. */
-const byCertificate = (method: ClientView['authMethod']): boolean =>
-  method === 'tls_client_auth' || method === 'self_signed_tls_client_auth';
 
 /** Compared in place of a missing secret, so that every comparison takes place. */
 const NO_SECRET = Buffer.alloc(32);
@@ -113,7 +110,7 @@ export function createClientAuthentication({
     client: ClientView | undefined,
     { clientId, secrets }: { clientId: string; secrets: string[] },
   ): Promise<boolean> {
-    const takesSecrets = client?.authMethod === 'client_secret_basic' || client?.authMethod === 'client_secret_post';
+    const takesSecrets = usesSecret(client?.authMethod);
     const mine = secretsNow(client);
     if (strongHolds(mine, secrets)) return takesSecrets;
     const attempts: { hold(): void }[] = [];
@@ -149,7 +146,7 @@ export function createClientAuthentication({
     if (client === undefined) return 'no such client';
     const { authMethod } = client;
     if (presented.method === 'none')
-      return byCertificate(authMethod) ? certificateFault(asked, client) : holds(authMethod === 'none');
+      return usesCertificate(authMethod) ? certificateFault(asked, client) : holds(authMethod === 'none');
     return holds(
       authMethod === 'private_key_jwt' && (await assertions.holds(asked.realm, client, presented.assertion)),
     );

@@ -9,6 +9,7 @@ import {
   RealmEncryption,
   SigningAlgorithm,
 } from '../../../contract/algorithms.ts';
+import { certificateMethods, secretMethods } from '../../../contract/client-authentication.ts';
 import type { ProtectedResource } from '../../../contract/protected-resources.ts';
 import { MASTER } from '../../../contract/realms.ts';
 import { profileSigning, type SecurityProfile } from '../../../contract/security-profiles.ts';
@@ -33,8 +34,6 @@ const HEADERS = {
 const answerOf = (document: object): ReadyAnswer => readyAnswer(JSON.stringify(document), HEADERS);
 
 const CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'sid', 'at_hash'];
-const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
-const CERTIFICATE_METHODS = ['tls_client_auth', 'self_signed_tls_client_auth'];
 
 /** RFC 8705 §3.3, §5: where clients show certificates; undefined: nowhere. */
 function mutualTls(certificatesAt: string | undefined, baseUrl: string, realm: string) {
@@ -107,9 +106,9 @@ function discoveryDocument({
 }) {
   const at = endpointsOf(baseUrl, realm);
   const confidential = [
-    ...(profile === null ? SECRET_METHODS : []),
+    ...(profile === null ? secretMethods : []),
     'private_key_jwt',
-    ...(certificatesAt === undefined ? [] : CERTIFICATE_METHODS),
+    ...(certificatesAt === undefined ? [] : certificateMethods),
   ];
   const any = profile === null ? [...confidential, 'none'] : confidential;
   const clients = algorithmsFor({ profile });

@@ -1,8 +1,13 @@
 // Converts client metadata to a client's input, limited by the realm's rules; and a client to its metadata. Pure. RFC
 // 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
 import { z } from 'zod';
-import { CERTIFICATE_NAMES, type CertificateName, certificateNames } from '../../../contract/client-authentication.ts';
-import { clientFields, TokenEndpointAuthMethod } from '../../../contract/clients.ts';
+import {
+  CERTIFICATE_NAMES,
+  type CertificateName,
+  certificateNames,
+  TokenEndpointAuthMethod,
+} from '../../../contract/client-authentication.ts';
+import { clientFields } from '../../../contract/clients.ts';
 import { HttpUrl, loopbackHosts } from '../../../contract/names.ts';
 import { GrantType } from '../../../contract/oauth.ts';
 import type { Provisioning } from '../../../contract/provisioning.ts';

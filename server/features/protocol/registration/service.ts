@@ -2,6 +2,7 @@
 // Does not own: storing clients, which the admin API's code does; the realm's rules (provisioning.ts).
 // Implements: specification 4.8; RFC 7591, RFC 7592.
 
+import { usesSecret } from '../../../contract/client-authentication.ts';
 import { Client } from '../../../contract/clients.ts';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -121,7 +122,7 @@ export function createRegistration(deps: RegistrationDeps) {
           if ((await store.countRegistered(tx.sql, realm)) >= policy.mostClients)
             throw new OAuthError('access_denied', 'This realm has as many registered clients as it takes');
           const input = await wanted(tx, realm, metadata);
-          const confidential = input.tokenEndpointAuthMethod?.startsWith('client_secret') ?? false;
+          const confidential = usesSecret(input.tokenEndpointAuthMethod);
           const secret = confidential ? newClientSecret() : undefined;
           const actor =
             used === undefined ? null : ({ type: 'system', id: used, name: 'initial access token' } as const);
@@ -174,7 +175,7 @@ export function createRegistration(deps: RegistrationDeps) {
             if (clientId !== row.key || !same)
               throw new OAuthError('invalid_client_metadata', 'client_id and client_secret must be this client’s own');
             const input = await wanted(tx, realm, said, row);
-            const confidential = input.tokenEndpointAuthMethod?.startsWith('client_secret') ?? false;
+            const confidential = usesSecret(input.tokenEndpointAuthMethod);
             const fresh = confidential && stored === null ? newClientSecret() : undefined;
             const actor = { type: 'client', id, name: row.key } as const;
             const fields = { ...updateOf(input, row.fields), ...(fresh !== undefined && { secret: fresh }) };
