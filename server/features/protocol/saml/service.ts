@@ -230,16 +230,10 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     return agreementCovers(await readConsent(sql, realm, userId, client.id), asked) ? undefined : asked;
   }
 
-  function ask(context: Context, session: LiveSession, asked: Agreement, since: number): FastifyReply {
+  function ask(context: Context, session: LiveSession, toAgree: Agreement, since: number): FastifyReply {
     const { realm, request, reply, brand, client, kept } = context;
-    const agreement = consents.listed({
-      scopesToAgree: [],
-      toAgree: asked,
-      openid: true,
-      administers: false,
-      details: [],
-    });
-    const text = keeping.write({ ...kept, toAgree: [...asked.claims] });
+    const agreement = consents.listed({ scopesToAgree: [], toAgree, openid: true, administers: false, details: [] });
+    const text = keeping.write({ ...kept, toAgree: [...toAgree.claims] });
     const answerAt = consentPath(realm);
     return consents.ask(reply, request, {
       again: null,
