@@ -8,7 +8,7 @@ import { endCommands } from '../../kinds/commands.ts';
 import { HoldDialog } from '../../kinds/hold-dialog.tsx';
 import type { Hold, Holdable } from '../../kinds/managed.tsx';
 import { inSentence, labelOf } from '../../kinds/words.ts';
-import { AsCommand } from '../../ui/as-command.tsx';
+import { WriteInRow } from '../../kinds/write-in-row.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Choose } from '../../ui/choose.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -16,7 +16,6 @@ import { Panel } from '../../ui/page.tsx';
 import { Empty, Loading, ProblemNote } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
 import { PartyName } from '../audit/party.tsx';
 
 export const heldName = ({ kind, key }: { kind: string; key?: string | undefined }): string =>
@@ -82,25 +81,14 @@ export function Holds({ realm }: { realm: string }) {
                       head: 'end it',
                       cell: ({ id, what }: Pick<Hold, 'id' | 'what'>) =>
                         what.every(({ kind }) => may(realm, writeOf(kind))) && (
-                          <span className="row nowrap">
-                            <Button
-                              small
-                              isDisabled={end.isPending}
-                              onPress={() =>
-                                end.mutate(
-                                  { params: { realm, id } },
-                                  { onSuccess: () => say('Ended the hold. The declared state returns.') },
-                                )
-                              }
-                            >
-                              End now
-                            </Button>
-                            <AsCommand
-                              icon
-                              label={`As command: end the hold of ${what.map(heldName).join(', ')}`}
-                              commands={() => endCommands(realm, id)}
-                            />
-                          </span>
+                          <WriteInRow
+                            write={end}
+                            input={{ params: { realm, id } }}
+                            words="End now"
+                            done="Ended the hold. The declared state returns."
+                            command={`end the hold of ${what.map(heldName).join(', ')}`}
+                            commands={() => endCommands(realm, id)}
+                          />
                         ),
                     },
                   ]

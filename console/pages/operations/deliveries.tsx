@@ -7,8 +7,8 @@ import { useMay } from '../../api/session.ts';
 import { listAllDeliveries, listDeliveries, listWebhooks, redeliver, testWebhook } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { realmctl, word } from '../../kinds/shell-words.ts';
+import { WriteInRow } from '../../kinds/write-in-row.tsx';
 import { inRealm } from '../../shell/addresses.ts';
-import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
@@ -164,33 +164,18 @@ function List({
             head: 'send again',
             cell: ({ id, webhookId, status: state, eventType }: Delivery) =>
               (state === 'dead' || state === 'succeeded') && (
-                <span className="row nowrap">
-                  <Button
-                    small
-                    isDisabled={again.isPending}
-                    aria-label={`${state === 'dead' ? 'Try again' : 'Send again'}: ${eventType}`}
-                    onPress={() =>
-                      again.mutate(
-                        { params: { realm, id: webhookId, deliveryId: id } },
-                        { onSuccess: () => say('It is sent again, with the same id.') },
-                      )
-                    }
-                  >
-                    {state === 'dead' ? 'Try again' : 'Send again'}
-                  </Button>
-                  <AsCommand
-                    icon
-                    label={`As command: send ${eventType} again`}
-                    commands={() => ({
-                      realmctl: realmctl(
-                        'retry delivery',
-                        [nameOf.get(webhookId) ?? webhookId, id],
-                        `-r ${word(realm)}`,
-                      ),
-                      curl: curlOf(redeliver, { realm, id: webhookId, deliveryId: id }),
-                    })}
-                  />
-                </span>
+                <WriteInRow
+                  write={again}
+                  input={{ params: { realm, id: webhookId, deliveryId: id } }}
+                  words={state === 'dead' ? 'Try again' : 'Send again'}
+                  name={`${state === 'dead' ? 'Try again' : 'Send again'}: ${eventType}`}
+                  done="It is sent again, with the same id."
+                  command={`send ${eventType} again`}
+                  commands={() => ({
+                    realmctl: realmctl('retry delivery', [nameOf.get(webhookId) ?? webhookId, id], `-r ${word(realm)}`),
+                    curl: curlOf(redeliver, { realm, id: webhookId, deliveryId: id }),
+                  })}
+                />
               ),
           },
         ]

@@ -4,16 +4,15 @@ import { useMay } from '../../api/session.ts';
 import { listEvents, retryLogout } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { realmctl, word } from '../../kinds/shell-words.ts';
+import { WriteInRow } from '../../kinds/write-in-row.tsx';
 import { inRealm } from '../../shell/addresses.ts';
-import { AsCommand } from '../../ui/as-command.tsx';
-import { Button, ButtonLink } from '../../ui/button.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { useOpened } from '../../ui/opened.ts';
 import { PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty, ProblemNote } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
 import { EventOfAddress } from '../audit/event-details.tsx';
 import { type AuditEvent, PartyName } from '../audit/party.tsx';
 
@@ -65,26 +64,18 @@ export function Happened({
             id: 'again',
             head: 'tell again',
             cell: ({ id, clientId }: AuditEvent) => (
-              <span className="row nowrap">
-                <Button
-                  small
-                  isDisabled={again.isPending}
-                  aria-label={`Try again: the logout at ${clientId ?? 'the application'}`}
-                  onPress={() =>
-                    again.mutate({ params: { realm, id } }, { onSuccess: () => say('The application is told again.') })
-                  }
-                >
-                  Try again
-                </Button>
-                <AsCommand
-                  icon
-                  label={`As command: tell ${clientId ?? 'the application'} of the logout again`}
-                  commands={() => ({
-                    realmctl: realmctl('retry logout', [id], `-r ${word(realm)}`),
-                    curl: curlOf(retryLogout, { realm, id }),
-                  })}
-                />
-              </span>
+              <WriteInRow
+                write={again}
+                input={{ params: { realm, id } }}
+                words="Try again"
+                name={`Try again: the logout at ${clientId ?? 'the application'}`}
+                done="The application is told again."
+                command={`tell ${clientId ?? 'the application'} of the logout again`}
+                commands={() => ({
+                  realmctl: realmctl('retry logout', [id], `-r ${word(realm)}`),
+                  curl: curlOf(retryLogout, { realm, id }),
+                })}
+              />
             ),
           },
         ]

@@ -6,17 +6,16 @@ import { useMay } from '../../api/session.ts';
 import { listMessages, retryMessage } from '../../generated/routes.ts';
 import { curlOf } from '../../kinds/commands.ts';
 import { realmctl, word } from '../../kinds/shell-words.ts';
+import { WriteInRow } from '../../kinds/write-in-row.tsx';
 import { inRealm } from '../../shell/addresses.ts';
-import { AsCommand } from '../../ui/as-command.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Button, ButtonLink } from '../../ui/button.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { useFilters } from '../../ui/filters.ts';
 import { LOOK_SECONDS, PAGE_ROWS, Paged } from '../../ui/paged.tsx';
 import { Empty, ProblemNote } from '../../ui/state.tsx';
 import type { TableColumn } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
 
 type Message = OutputOf<typeof listMessages>[number];
 
@@ -77,26 +76,18 @@ export function Messages({ realm }: { realm: string }) {
             head: 'send again',
             cell: ({ id, retryable, recipient, templateKey }: Message) =>
               retryable && (
-                <span className="row nowrap">
-                  <Button
-                    small
-                    isDisabled={again.isPending}
-                    aria-label={`Try again: ${templateKey} to ${recipient}`}
-                    onPress={() =>
-                      again.mutate({ params: { realm, id } }, { onSuccess: () => say('It is sent again, as it was.') })
-                    }
-                  >
-                    Try again
-                  </Button>
-                  <AsCommand
-                    icon
-                    label={`As command: send ${templateKey} to ${recipient} again`}
-                    commands={() => ({
-                      realmctl: realmctl('retry message', [id], `-r ${word(realm)}`),
-                      curl: curlOf(retryMessage, { realm, id }),
-                    })}
-                  />
-                </span>
+                <WriteInRow
+                  write={again}
+                  input={{ params: { realm, id } }}
+                  words="Try again"
+                  name={`Try again: ${templateKey} to ${recipient}`}
+                  done="It is sent again, as it was."
+                  command={`send ${templateKey} to ${recipient} again`}
+                  commands={() => ({
+                    realmctl: realmctl('retry message', [id], `-r ${word(realm)}`),
+                    curl: curlOf(retryMessage, { realm, id }),
+                  })}
+                />
               ),
           },
         ]
