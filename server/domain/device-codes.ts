@@ -1,6 +1,6 @@
-// SQL of the device flow (RFC 8628): begin a request, poll it, find it by the code that the user typed, deny it. Once the
-// user allows the device, its code is issued, locked and redeemed like any other (grants.ts).
-import { type Fragment, fragment, type Sql } from '../db/sql.ts';
+// SQL of the device flow (RFC 8628): begin a request, find it by the code that the user typed, deny it. The device polls its code
+// (polled-codes.ts); once the user allows the device, the code is locked and redeemed like any other (grants.ts).
+import type { Sql } from '../db/sql.ts';
 
 export interface NewDeviceCode {
   hash: Buffer;
@@ -22,34 +22,6 @@ export const insertDeviceCode = async (sql: Sql, realm: string, code: NewDeviceC
         ${code.createdAt}, ${code.expiresAt}, ${code.intervalSeconds})
       on conflict do nothing returning true`
   ).length > 0;
-
-/** The state of a polling device. */
-export interface Poll {
-  expires_at: Date;
-  denied_at: Date | null;
-  allowed: boolean;
-  /** The device polled again before its interval had passed. */
-  too_soon: boolean;
-}
-/** Notes the poll. A device that polls too often gets a longer interval from then on (RFC 8628 §3.5). */
-export async function pollDevice(
-  sql: Sql,
-  realm: string,
-  { hash, client, now }: { hash: Buffer; client: string; now: Date },
-  table: Fragment = fragment`device_authorization`,
-): Promise<Poll | undefined> {
-  const [row] = await sql<Poll>`
-    with asked as (
-      select realm_id, code_hash, coalesce(polled_at + interval_seconds * interval '1 second' > ${now}, false) as too_soon
-      from ${table}
-      where realm_id = ${realm} and code_hash = ${hash} and (client = ${client}) is true for no key update
-    )
-    update ${table} d set polled_at = ${now},
-      interval_seconds = case when a.too_soon then least(d.interval_seconds + 5, 60) else d.interval_seconds end
-    from asked a where d.realm_id = a.realm_id and d.code_hash = a.code_hash
-    returning d.expires_at, d.denied_at, d.session_id is not null as allowed, a.too_soon`;
-  return row;
-}
 
 export interface Waiting {
   code_hash: Buffer;

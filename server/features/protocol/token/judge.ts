@@ -2,9 +2,9 @@
 // The rows stay locked until they are written (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
 import { pkceHolds } from '../../../crypto/pkce.ts';
 import { type AuthorizationDetail, detailsCovered } from '../../../domain/authorization-details.ts';
-import type { Poll } from '../../../domain/device-codes.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
 import type { CodeRow, FamilyRow } from '../../../domain/grants.ts';
+import type { Poll } from '../../../domain/polled-codes.ts';
 import { OPENID } from '../../../domain/scopes.ts';
 import { confirmationOf, isProven, type Sender } from '../../../domain/sender.ts';
 import type { OAuthErrorCode } from '../../../http/oauth-error.ts';
@@ -68,7 +68,7 @@ export function judgeCode(code: CodeRow | undefined, request: CodeRequest): Verd
 }
 
 /** Judges the code that a client polled until the user allowed it. @param what the code in a sentence */
-export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted, what = 'The device code'): Verdict {
+export function judgePolledCode(code: CodeRow | undefined, request: Wanted, what: string): Verdict {
   const refuse = refusing(`${what} is not valid`);
   if (!code) return refuse('nothing', 'no such code for this client');
   if (code.used_at) return refuse('reuse', 'the code was used before');
@@ -77,11 +77,11 @@ export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted, what
   return narrowed(code.request, { ...request, scopes: undefined });
 }
 
-/** The error for a device that may not have tokens yet, or never; undefined: it may. RFC 8628 §3.5. */
+/** The error for a client that may not have tokens yet, or never; undefined: it may. RFC 8628 §3.5, CIBA Core §11. */
 export function judgePoll(
   poll: Poll | undefined,
   now: Date,
-  what = 'The device code',
+  what: string,
 ): { error: OAuthErrorCode; description: string } | undefined {
   if (!poll) return { error: 'invalid_grant', description: `${what} is not valid` };
   if (poll.denied_at) return { error: 'access_denied', description: 'The person did not agree' };

@@ -6,12 +6,12 @@ import { CIBA, DEVICE_CODE, type GrantType, grantBodies } from '../../../contrac
 import { sha256, type TokenPrefix, wellFormed } from '../../../crypto/tokens.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Fragment } from '../../../db/sql.ts';
-import { pollDevice } from '../../../domain/device-codes.ts';
 import { codeTables } from '../../../domain/grants.ts';
+import { pollCode } from '../../../domain/polled-codes.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { type CodeDeps, createCodes } from './code.ts';
 import type { Grant } from './grant.ts';
-import { judgeDeviceCode, judgePoll, type Wanted } from './judge.ts';
+import { judgePoll, judgePolledCode, type Wanted } from './judge.ts';
 
 type PollingDeps = CodeDeps & { realmSql: RealmSql };
 
@@ -39,7 +39,7 @@ function polledGrant<Body extends z.ZodObject>(
   const tokensFor = createCodes<Wanted>(deps, {
     grantType,
     table,
-    judge: (row, request) => judgeDeviceCode(row, request, what),
+    judge: (row, request) => judgePolledCode(row, request, what),
   });
   return {
     grantType,
@@ -55,7 +55,7 @@ function polledGrant<Body extends z.ZodObject>(
       if (!wellFormed(code, prefix))
         throw new OAuthError('invalid_grant', `${what} is not valid`, { reason: 'not such a code' });
       const [hash, now] = [sha256(code), deps.now()];
-      const poll = await pollDevice(deps.realmSql(realm), realm, { hash, client: client.id, now }, table);
+      const poll = await pollCode(deps.realmSql(realm), realm, { table, hash, client: client.id, now });
       const wait = judgePoll(poll, now, what);
       // Polling is the normal case, so it writes no event.
       if (wait) throw new OAuthError(wait.error, wait.description, { status: 400, audited: poll !== undefined });
