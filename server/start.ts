@@ -103,9 +103,7 @@ export async function startServer(
     const address = await listen(app.http, config);
     const port = await app
       .listenForCertificates()
-      .catch((error: unknown) =>
-        cannotListen(error, { ...config, SVC_PORT: config.SVC_MTLS_PORT ?? 0 }, 'SVC_MTLS_PORT'),
-      );
+      .catch((error: unknown) => cannotListen(error, config, 'SVC_MTLS_PORT'));
     log.info({ address, ...(port !== undefined && { mutualTlsPort: port }) }, 'listening');
     // once the caller has said so: to load the queue takes a tenth of a start
     const work = setImmediate(() => {
@@ -126,11 +124,12 @@ const ONCE =
   'Nobody is locked out after failed sign-ins (each realm’s lockoutEnabled is false until it is set; guesses are slowed down by address).';
 
 type Address = Pick<Config, 'SVC_HOST' | 'SVC_PORT'>;
+type PortVariable = 'SVC_PORT' | 'SVC_MTLS_PORT';
 
 const listen = (http: FastifyInstance, address: Address): Promise<string> =>
   http
     .listen({ host: address.SVC_HOST, port: address.SVC_PORT })
-    .catch((error: unknown) => cannotListen(error, address));
+    .catch((error: unknown) => cannotListen(error, address, 'SVC_PORT'));
 
 /**
  * Checks the address before anything is created.
@@ -140,7 +139,7 @@ export async function checkAddress(address: Address): Promise<void> {
   const probe = createServer();
   const listening = once(probe, 'listening');
   probe.listen({ host: address.SVC_HOST, port: address.SVC_PORT });
-  await listening.catch((error: unknown) => cannotListen(error, address));
+  await listening.catch((error: unknown) => cannotListen(error, address, 'SVC_PORT'));
   const closed = once(probe, 'close');
   probe.close();
   await closed;
@@ -148,10 +147,11 @@ export async function checkAddress(address: Address): Promise<void> {
 
 function cannotListen(
   error: unknown,
-  { SVC_HOST: host, SVC_PORT: port }: Address,
-  variable: 'SVC_PORT' | 'SVC_MTLS_PORT' = 'SVC_PORT',
+  { SVC_HOST: host, ...ports }: Pick<Config, 'SVC_HOST'> & Partial<Pick<Config, PortVariable>>,
+  variable: PortVariable,
 ): never {
   if (!(error instanceof Error && 'code' in error)) throw error;
+  const port = ports[variable];
   if (error.code === 'EADDRINUSE')
     throw new Error(`Port ${port} of ${host} is in use: stop what listens there, or set ${variable} to another.`);
   if (error.code === 'EACCES')
