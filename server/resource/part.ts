@@ -188,6 +188,8 @@ export interface RealmPart {
   onChange?(tx: Tx, realm: string, changes: readonly Wanted[], by: By): Promise<void>;
   /** clientIds that the caller could act as after this change; the caller must hold all rights of these clients. */
   actsAs?(change: PlannedChange): readonly string[];
+  /** The same for clients that the changes do not name, as a query of `client_id`. */
+  actsAsOthers?(changes: readonly PlannedChange[], realm: string): Fragment | undefined;
   /** Further permissions in the realm that the caller must hold, for the data that the object handles. */
   needs?(change: PlannedChange): readonly string[];
   /**

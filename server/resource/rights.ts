@@ -84,6 +84,13 @@ export async function refuseStronger(
     });
 }
 
+/** The same for the clients of a query of `client_id`. */
+export async function refuseStrongerAmong(sql: Sql, principal: Principal, realm: string, clients: Fragment) {
+  const named = await sql<{ client_id: string }>`${clients}`;
+  const clientIds = named.map((row) => row.client_id);
+  await refuseStronger(sql, principal, realm, clientIds);
+}
+
 /** @throws Problem `privilege-escalation` naming a user who holds more than the principal */
 async function refuseStrongerPeople(
   sql: Sql,
@@ -146,9 +153,11 @@ export async function refuseEscalation(
   }
   await refuseStronger(sql, principal, realm, [...clients]);
   for (const part of parts) {
-    const own =
-      part.signsInAs || part.extends || part.lendsAccounts ? changes.filter(({ kind }) => kind === part.kind) : [];
+    const asksMore = part.signsInAs || part.extends || part.lendsAccounts || part.actsAsOthers;
+    const own = asksMore ? changes.filter(({ kind }) => kind === part.kind) : [];
     if (own.length === 0) continue;
+    const others = part.actsAsOthers?.(own, realm);
+    if (others) await refuseStrongerAmong(sql, principal, realm, others);
     const people = part.signsInAs?.(own, realm);
     if (people) await refuseStrongerPeople(sql, principal, realm, { people, changes: own });
     refuseLending(principal, realm, (await part.lendsAccounts?.(sql, realm, own)) ?? []);

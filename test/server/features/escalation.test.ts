@@ -13,6 +13,7 @@ import { addGroupMember, addUserRole } from '../../../server/contract/membership
 import { builtInAdminRoles, type Permission } from '../../../server/contract/permissions.ts';
 import { createRealm, putAdoption } from '../../../server/contract/realms.ts';
 import { createRole } from '../../../server/contract/roles.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import * as users from '../../../server/contract/users.ts';
 import {
@@ -22,6 +23,7 @@ import {
 } from '../../../server/contract/workload-identity.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { administrator } from '../../support/administrators.ts';
+import { makeAuthority } from '../../support/certificates.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -125,6 +127,48 @@ describe('a client-manager', () => {
       body: body!,
     });
     expect(again.body).toEqual(body);
+  });
+});
+
+describe('an administrator of the settings cannot make certificates for clients', () => {
+  let pem = '';
+  const setAuthorities = (by: Client) => by.call(putSettings, { params, body: { tlsClientAuthAuthorities: pem } });
+  const setter = (...permissions: Permission[]) =>
+    administrator(server, {
+      home: realm,
+      target: realm,
+      permissions: ['settings:read', 'settings:write', ...permissions],
+    });
+  beforeAll(async () => {
+    pem = (await makeAuthority()).pem;
+  });
+
+  test('without permission for clients', async () => {
+    const by = await setter();
+    await expect(setAuthorities(by)).rejects.toMatchObject(refused);
+    expect((await by.call(putSettings, { params, body: { displayName: 'Acme' } })).status).toBe(200);
+  });
+
+  test('that hold more, unless these have authorities of their own', async () => {
+    const by = await setter('clients:read', 'clients:write');
+    expect((await setAuthorities(by)).status).toBe(200);
+    const body = { clientId: 'mtls', grantTypes: ['client_credentials' as const] };
+    const tls = { ...body, tokenEndpointAuthMethod: 'tls_client_auth' as const, tlsClientAuthSubjectDn: 'CN=mtls' };
+    const id = (await server.admin.call(clients.createClient, { params, body: tls })).body?.id ?? '';
+    await server.admin.call(access.putClientAdminRoles, {
+      params: { realm, id },
+      body: { grants: [{ role: 'realm-admin', realm }] },
+    });
+    pem = (await makeAuthority('CN=Mine')).pem;
+    await expect(setAuthorities(by)).rejects.toMatchObject(refused);
+    await expect(
+      by.call(importRealm, { params, query: {}, body: { realm: { tlsClientAuthAuthorities: pem } } }),
+    ).rejects.toMatchObject({ status: 403 });
+    await server.admin.call(clients.putClient, {
+      params: { realm, id },
+      body: { ...tls, tlsClientAuthAuthorities: (await makeAuthority()).pem },
+    });
+    expect((await setAuthorities(by)).status).toBe(200);
   });
 });
 

@@ -8,8 +8,8 @@ import type { ResourceDeps } from '../../../resource/declared.ts';
 import { joinPaths, parsing } from '../../../resource/items.ts';
 import type { Batch, Existing, Fields, Item, RealmPart, Saved } from '../../../resource/part.ts';
 import { clientsAgainstProfile } from '../clients/against-profile.ts';
-import { accountLendingFields, MANAGERS, settingsFaults, settingsOf } from './rules.ts';
-import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
+import { AUTHORITIES, accountLendingFields, permissionsBesides, settingsFaults, settingsOf } from './rules.ts';
+import { clientsOfAuthorities, mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
 
 const events = { create: 'SETTINGS_UPDATED', update: 'SETTINGS_UPDATED', delete: 'SETTINGS_UPDATED' } as const;
 
@@ -53,7 +53,9 @@ export function createSettingsPart({ baseUrl, keys }: Pick<ResourceDeps, 'baseUr
       if (faults.length === 0) await refuseTakenIssuer(sql, realm, patch.issuer, 'realm.issuer');
       return faults.map((fault) => ({ ...fault, path: joinPaths('realm', fault.path) }));
     },
-    needs: ({ key }) => (key === 'declaredOnly' ? [MANAGERS] : []),
+    needs: ({ key }) => permissionsBesides[key] ?? [],
+    actsAsOthers: (changes, realm) =>
+      changes.some(({ key }) => key === AUTHORITIES) ? clientsOfAuthorities(realm) : undefined,
     async lendsAccounts(sql, realm, changes) {
       const before = await settingsIn(sql, realm);
       const patch = Object.fromEntries(changes.map(({ key, save }) => [key, save.value]));

@@ -42,8 +42,16 @@ export function changeOf(current: RealmSettingsDto, input: SettingsInput): Setti
   return { wanted: { ...current, ...patch }, patch, changes };
 }
 
-/** Whoever changes `declaredOnly` needs this permission too: it says what the realm's managers alone may change. */
-export const MANAGERS: Permission = 'managers:write';
+/** The setting whose authorities make certificates for clients. */
+export const AUTHORITIES = 'tlsClientAuthAuthorities';
+/**
+ * The permissions that the author of a change needs besides, by the setting: `declaredOnly` says what the realm's managers alone may
+ * change, and the key of an authority lets its owner act as clients.
+ */
+export const permissionsBesides: Readonly<Partial<Record<string, readonly Permission[]>>> = {
+  declaredOnly: ['managers:write'],
+  [AUTHORITIES]: ['clients:write'],
+};
 
 /** The objects of the realm document that these changes touch: each setting, and each resource indicator. */
 export const touchedBy = (changes: SettingsChange['changes']): { kind: string; key: string }[] =>

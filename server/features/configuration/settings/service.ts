@@ -15,11 +15,11 @@ import { issuerOf } from '../../../http/own-addresses.ts';
 import type { Author } from '../../../resource/api.ts';
 import type { ResourceDeps } from '../../../resource/declared.ts';
 import { hasManager, NO_MANAGER, refuseDeclaredOnly } from '../../../resource/declared-only.ts';
-import { refuseLending } from '../../../resource/rights.ts';
+import { refuseLending, refuseStrongerAmong } from '../../../resource/rights.ts';
 import {
   accountLendingFields,
   changeOf,
-  MANAGERS,
+  permissionsBesides,
   type StoredSettings,
   settingsFaults,
   settingsOf,
@@ -81,7 +81,9 @@ export function createSettings({ sql, transact, keys, baseUrl, now }: SettingsDe
 
         const { current, wanted, patch, changes } = asked(await store.lockSettings(tx.sql, realm));
         await refuseDeclaredOnly(tx.sql, realm, touchedBy(changes));
-        if (patch.declaredOnly !== undefined) requireManagers(principal, realm);
+        for (const { field } of changes) requireBesides(principal, realm, field);
+        if (patch.tlsClientAuthAuthorities !== undefined)
+          await refuseStrongerAmong(tx.sql, principal, realm, store.clientsOfAuthorities(realm));
         const faults = settingsFaults(wanted, { baseUrl, changed: changes.map((c) => c.field) });
         if (patch.browserFlow !== undefined && !(await store.flowExists(tx.sql, realm, patch.browserFlow)))
           faults.push(unknownName('browserFlow', 'flow', patch.browserFlow));
@@ -114,10 +116,11 @@ export function createSettings({ sql, transact, keys, baseUrl, now }: SettingsDe
 }
 export type SettingsService = ReturnType<typeof createSettings>;
 
-/** @throws Problem `privilege-escalation`: without it nobody locks sections, or unlocks them */
-function requireManagers(principal: Principal, realm: string): void {
-  if (hasPermission(principal, realm, MANAGERS)) return;
-  throw new Problem('privilege-escalation', `The setting declaredOnly also needs the permission ${MANAGERS}`, {
-    extra: { permission: MANAGERS },
+/** @throws Problem `privilege-escalation` */
+function requireBesides(principal: Principal, realm: string, field: string): void {
+  const lacking = permissionsBesides[field]?.find((permission) => !hasPermission(principal, realm, permission));
+  if (lacking === undefined) return;
+  throw new Problem('privilege-escalation', `The setting ${field} also needs the permission ${lacking}`, {
+    extra: { permission: lacking },
   });
 }

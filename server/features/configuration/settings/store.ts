@@ -1,7 +1,7 @@
 // SQL of realm.settings. It holds only settings that were set; rules.ts adds a new realm's values.
 
 import { Problem } from '../../../contract/problem.ts';
-import type { Sql } from '../../../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { StoredSettings } from './rules.ts';
 
 /** undefined: there is no such realm, or it is being deleted. No page of a realm without settings is served. */
@@ -25,6 +25,11 @@ export async function mergeSettings(sql: Sql, realm: string, patch: StoredSettin
       own_issuer = case when ${json}::jsonb ? 'issuer' then rtrim(${json}::jsonb ->> 'issuer', '/') else own_issuer end
     where realm_id = ${realm}`;
 }
+
+/** The clients for which the realm's authorities make certificates. */
+export const clientsOfAuthorities = (realm: string): Fragment => fragment`
+  select client_id from client where realm_id = ${realm} and token_endpoint_auth_method = 'tls_client_auth'
+    and tls_client_auth_authorities is null`;
 
 /** @returns whether the realm was bound to another flow */
 export async function bindFlow(sql: Sql, realm: string, alias: string): Promise<boolean> {
