@@ -73,7 +73,12 @@ const forms: Record<ClientCertificateHeaderForm, (line: Line, name: string | und
   envoy(line) {
     const pairs = forwardedByEnvoy(line('x-forwarded-client-cert') ?? '');
     const [own, chain] = [inUrlEncodedPem(pairs.get('cert') ?? ''), inUrlEncodedPem(pairs.get('chain') ?? '')];
-    return own.length > 0 ? [...own, ...chain] : chain;
+    const all = own.length > 0 ? [...own, ...chain] : chain;
+    // Envoy writes names of the certificate without escaping them, so a name may contain a pair such as `;Cert=`. The digest
+    // comes from Envoy alone: a second one is refused.
+    if (all[0] && sha256(all[0]).toString('hex') !== pairs.get('hash')?.toLowerCase())
+      throw new Error('not the certificate of the connection');
+    return all;
   },
   haproxy(line, name = 'x-ssl-client-der') {
     const own = line(name);
@@ -84,12 +89,9 @@ const forms: Record<ClientCertificateHeaderForm, (line: Line, name: string | und
     // Older versions encode it as nginx does.
     return all === undefined ? [] : decodeURIComponent(all).split(',').map(decoded);
   },
-  'aws-alb'(line) {
-    // A load balancer that verifies sends the second one, and one that passes through the first.
-    const [all, leaf] = [line('x-amzn-mtls-clientcert'), line('x-amzn-mtls-clientcert-leaf')];
-    if (all !== undefined && leaf !== undefined) throw new Error('two sources');
-    return inUrlEncodedPem(all ?? leaf ?? '');
-  },
+  // Each mode of the load balancer sets one of these headers. A client could send the other one.
+  'aws-alb': (line) => inUrlEncodedPem(line('x-amzn-mtls-clientcert') ?? ''),
+  'aws-alb-verify': (line) => inUrlEncodedPem(line('x-amzn-mtls-clientcert-leaf') ?? ''),
 };
 
 const certificateFrom = ([der, ...chain]: readonly Buffer[]): ClientCertificate | undefined =>

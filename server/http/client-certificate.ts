@@ -16,7 +16,15 @@ export interface ClientCertificate {
 export type ClientCertificateSource = (request: IncomingMessage) => ClientCertificate | undefined;
 
 /** How a proxy writes a client's certificate into a header. */
-export const certificateHeaderForms = ['rfc9440', 'nginx', 'envoy', 'haproxy', 'traefik', 'aws-alb'] as const;
+export const certificateHeaderForms = [
+  'rfc9440',
+  'nginx',
+  'envoy',
+  'haproxy',
+  'traefik',
+  'aws-alb',
+  'aws-alb-verify',
+] as const;
 export type ClientCertificateHeaderForm = (typeof certificateHeaderForms)[number];
 export interface ClientCertificateHeader {
   form: ClientCertificateHeaderForm;

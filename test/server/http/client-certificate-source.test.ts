@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ClientCertificateHeaderForm } from '../../../server/http/client-certificate.ts';
+import { sha256 } from '../../../server/crypto/tokens.ts';
+import { type ClientCertificateHeaderForm, certificateHeaderForms } from '../../../server/http/client-certificate.ts';
 import { createClientCertificateSource } from '../../../server/http/client-certificate-source.ts';
 import { type Made, makeAuthority, makeCertificate } from '../../support/certificates.ts';
 
@@ -43,6 +44,7 @@ async function read(
 }
 
 const base64 = ({ der }: Made) => der.toString('base64');
+const hash = ({ der }: Made) => sha256(der).toString('hex');
 const escaped = (...certificates: Made[]) => encodeURIComponent(certificates.map(({ pem }) => pem).join(''));
 /** As load balancers of AWS do, which leave some signs as they are. */
 const escapedByAws = (...certificates: Made[]) => encodeURI(certificates.map(({ pem }) => pem).join(''));
@@ -65,16 +67,21 @@ const forms: [ClientCertificateHeaderForm, string, () => Lines, number][] = [
     () => [
       [
         'x-forwarded-client-cert',
-        `By=spiffe://a/b;Hash=ab12;Cert="${escaped(own)}";Subject="CN=\\"own\\", O=x;y";URI=spiffe://a/c`,
+        `By=spiffe://a/b;Hash=${hash(own)};Cert="${escaped(own)}";Subject="CN=\\"own\\", O=x;y";URI=spiffe://a/c`,
       ],
     ],
     0,
   ],
-  ['envoy', 'with its chain', () => [['x-forwarded-client-cert', `Hash=ab12;Chain="${escaped(own, between)}"`]], 1],
+  [
+    'envoy',
+    'with its chain',
+    () => [['x-forwarded-client-cert', `Hash=${hash(own).toUpperCase()};Chain="${escaped(own, between)}"`]],
+    1,
+  ],
   ['haproxy', 'alone', () => [['x-ssl-client-der', base64(own)]], 0],
   ['traefik', 'with its chain', () => [['X-Forwarded-Tls-Client-Cert', `${base64(own)},${base64(between)}`]], 1],
   ['aws-alb', 'with its chain', () => [['X-Amzn-Mtls-Clientcert', escapedByAws(own, between)]], 1],
-  ['aws-alb', 'verified', () => [['X-Amzn-Mtls-Clientcert-Leaf', escapedByAws(own)]], 0],
+  ['aws-alb-verify', 'alone', () => [['X-Amzn-Mtls-Clientcert-Leaf', escapedByAws(own)]], 0],
 ];
 
 describe('A certificate comes from a configured proxy', () => {
@@ -104,7 +111,7 @@ describe('No certificate comes', () => {
     expect(await read(lines, { form: 'nginx', proxies: ['192.0.2.1'] })).toEqual(none);
   });
   test.each(forms)('from the header of another form than the configured one: %s, %s', async (form, _, lines) => {
-    for (const other of ['rfc9440', 'nginx', 'envoy', 'haproxy', 'traefik', 'aws-alb'] as const)
+    for (const other of certificateHeaderForms)
       if (other !== form) expect(await read(lines(), { form: other }), other).toEqual(none);
   });
   test.each(forms)(
@@ -119,7 +126,7 @@ describe('No certificate comes', () => {
     },
   );
   test('from the elements of several proxies in a row', async () => {
-    const element = (made: Made) => `Hash=ab;Cert="${escaped(made)}"`;
+    const element = (made: Made) => `Hash=${hash(made)};Cert="${escaped(made)}"`;
     expect(
       await read([['x-forwarded-client-cert', `${element(stranger)},${element(own)}`]], { form: 'envoy' }),
     ).toEqual(none);
@@ -127,12 +134,24 @@ describe('No certificate comes', () => {
       await read([['x-forwarded-client-cert', `${element(stranger)};Cert="${escaped(own)}"`]], { form: 'envoy' }),
     ).toEqual(none);
   });
-  test('from both headers of a load balancer', async () => {
-    const lines: Lines = [
-      ['X-Amzn-Mtls-Clientcert', escapedByAws(own)],
-      ['X-Amzn-Mtls-Clientcert-Leaf', escapedByAws(stranger)],
+  test('from a name in the certificate that Envoy writes as it is', async () => {
+    const lies = (real: string): Lines => [
+      ['x-forwarded-client-cert', `Hash=${hash(stranger)};${real}URI=spiffe://a;Cert="${escaped(own)}"`],
     ];
-    expect(await read(lines, { form: 'aws-alb' })).toEqual(none);
+    expect(await read(lies(''), { form: 'envoy' })).toEqual(none);
+    expect(await read(lies(`Chain="${escaped(stranger)}";`), { form: 'envoy' })).toEqual(none);
+    expect(await read([['x-forwarded-client-cert', `Cert="${escaped(own)}"`]], { form: 'envoy' })).toEqual(none);
+  });
+  test('from the header that a load balancer sets in another mode', async () => {
+    const [all, leaf] = ['X-Amzn-Mtls-Clientcert', 'X-Amzn-Mtls-Clientcert-Leaf'];
+    expect(await read([[leaf, escapedByAws(own)]], { form: 'aws-alb' })).toEqual(none);
+    expect(await read([[all, escapedByAws(own)]], { form: 'aws-alb-verify' })).toEqual(none);
+    const both: Lines = [
+      [all, escapedByAws(stranger)],
+      [leaf, escapedByAws(own)],
+    ];
+    expect(await read(both, { form: 'aws-alb' })).toMatchObject({ own: stranger.thumbprint });
+    expect(await read(both, { form: 'aws-alb-verify' })).toMatchObject({ own: own.thumbprint });
   });
   test.each<[ClientCertificateHeaderForm, string]>([
     ['rfc9440', 'Client-Cert: x'],
