@@ -18,9 +18,8 @@ const LEAST_RSA_BITS = 2048;
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const ANY_USE = '2.5.29.37.0';
 
-/** RSA (PKCS #1 and PSS), ECDSA and EdDSA with SHA-2 or better. */
+/** RSA by PKCS #1, ECDSA and EdDSA with SHA-2 or better. */
 const SIGNATURES = new Set([
-  '1.2.840.113549.1.1.10',
   '1.2.840.113549.1.1.11',
   '1.2.840.113549.1.1.12',
   '1.2.840.113549.1.1.13',
@@ -30,6 +29,9 @@ const SIGNATURES = new Set([
   '1.3.101.112',
   '1.3.101.113',
 ]);
+const PSS = '1.2.840.113549.1.1.10';
+/** RFC 4055 §3.1: the parameters of PSS, in DER, with a hash of SHA-2. The default is SHA-1. */
+const PSS_BY_SHA2 = /^30..a0..30..060960864801650304020[123]/;
 /** Extensions that are read here, or that change nothing about who the certificate is for. */
 const READ = new Set<string>([
   x509.id_ce_basicConstraints,
@@ -86,8 +88,14 @@ function formFault(certificate: ReadCertificate): string | undefined {
   return unknown && `the critical extension ${unknown.extnID} is not known`;
 }
 
+function isAccepted({ algorithm, parameters }: Certificate['signatureAlgorithm']): boolean {
+  return algorithm === PSS
+    ? PSS_BY_SHA2.test(Buffer.from(parameters ?? new ArrayBuffer(0)).toString('hex'))
+    : SIGNATURES.has(algorithm);
+}
+
 function keyFault({ node, asn }: ReadCertificate): string | undefined {
-  if (!SIGNATURES.has(asn.signatureAlgorithm.algorithm)) return 'it is signed by an algorithm that is not accepted';
+  if (!isAccepted(asn.signatureAlgorithm)) return 'it is signed by an algorithm that is not accepted';
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = node.publicKey;
   return type?.startsWith('rsa') && (details?.modulusLength ?? 0) < LEAST_RSA_BITS
     ? `an RSA key has fewer than ${LEAST_RSA_BITS} bits`

@@ -10,6 +10,13 @@ import type { Answer } from './clients.ts';
 
 const { subtle } = globalThis.crypto;
 const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+export const pss = (hash: 'SHA-1' | 'SHA-256' | 'SHA-512') => ({
+  name: 'RSA-PSS',
+  hash,
+  modulusLength: 2048,
+  publicExponent: new Uint8Array([1, 0, 1]),
+  saltLength: 20,
+});
 /** Too short. */
 export const RSA_1024 = {
   name: 'RSASSA-PKCS1-v1_5',
@@ -25,6 +32,7 @@ export interface Made {
   /** PEM, PKCS #8. */
   key: string;
   keys: webcrypto.CryptoKeyPair;
+  algorithm: NonNullable<Wanted['algorithm']>;
   privateKey: KeyObject;
   subject: string;
   thumbprint: string;
@@ -36,7 +44,7 @@ export interface Wanted {
   /** undefined: self-signed. */
   by?: Made;
   keys?: webcrypto.CryptoKeyPair;
-  algorithm?: typeof EC | typeof RSA_1024;
+  algorithm?: typeof EC | typeof RSA_1024 | ReturnType<typeof pss>;
   from?: Date;
   until?: Date;
   extensions?: x509.Extension[];
@@ -60,8 +68,7 @@ export async function makeCertificate({
     issuer: by?.subject ?? subject,
     notBefore: from,
     notAfter: until,
-    // the issuer's own
-    signingAlgorithm: by ? EC : algorithm,
+    signingAlgorithm: by ? by.algorithm : algorithm,
     publicKey: pair.publicKey,
     signingKey: (by?.keys ?? pair).privateKey,
     extensions,
@@ -73,6 +80,7 @@ export async function makeCertificate({
     der,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     keys: pair,
+    algorithm,
     privateKey,
     subject,
     thumbprint: sha256(der).toString('base64url'),
