@@ -122,6 +122,23 @@ export const detailsFor = (
       resources.length === 0 || locations === undefined || locations.some((one) => resources.includes(one)),
   );
 
+/** The scope by which applications create transactions, and the type of details that limits it to single ones. */
+export const TRANSACTIONS_SCOPE = 'transactions';
+export const TRANSACTION_TYPE = 'transaction';
+const isTransaction = ({ type }: AuthorizationDetail): boolean => type === TRANSACTION_TYPE;
+
+/** The scopes for a token with these of the granted details. Without the details that limit a scope, it would permit more than the user granted. */
+export const scopesWithin = <Scope extends { name: string }>(
+  scopes: readonly Scope[],
+  {
+    granted,
+    details = [],
+  }: { granted: readonly AuthorizationDetail[]; details?: readonly AuthorizationDetail[] | undefined },
+): readonly Scope[] =>
+  granted.some(isTransaction) && !details.some(isTransaction)
+    ? scopes.filter(({ name }) => name !== TRANSACTIONS_SCOPE)
+    : scopes;
+
 /** For audit events: the types alone, since the values may be about people. */
 export const typesOf = (
   details: readonly AuthorizationDetail[] | undefined,

@@ -28,6 +28,12 @@ export const isProven = ({ cnf }: { cnf?: Confirmation | undefined }, sender: Se
   ((cnf.jkt === undefined || cnf.jkt === sender.jkt) &&
     (cnf['x5t#S256'] === undefined || cnf['x5t#S256'] === sender.x5t));
 
+/** The keys of a token that is issued for another one, whose keys the sender has proven: it is bound to these at least. */
+export const boundAs = (
+  { cnf: before }: { cnf?: Confirmation | undefined },
+  cnf: Confirmation | undefined,
+): Confirmation | undefined => (before === undefined ? cnf : { ...before, ...cnf });
+
 /** RFC 8705 §3: a certificate-bound token has the type of a bearer token. */
 export const tokenTypeOf = (cnf: Confirmation | undefined): 'Bearer' | 'DPoP' =>
   cnf?.jkt === undefined ? 'Bearer' : 'DPoP';

@@ -1,9 +1,7 @@
 // Owns: rich authorization requests over HTTP: who may ask for which details, how people are asked, and what becomes of the grant.
-// Does not own: bounds, comparison and schemas (domain/authorization-details.unit.test.ts), the consent page's words
-// (consent-details.unit.test.ts).
+// Does not own: transactions (authorization-details.transactions.test.ts), bounds, comparison and schemas
+// (domain/authorization-details.unit.test.ts), the consent page's words (consent-details.unit.test.ts).
 // Implements: RFC 9396, its security considerations included; decisions "Authorization detail type".
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -13,7 +11,6 @@ import {
   listAuthorizationDetailTypes,
   putAuthorizationDetailType,
 } from '../../../server/contract/authorization-detail-types.ts';
-import { createClientScope } from '../../../server/contract/client-scopes.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { ACCESS_TOKEN_TYPE, DEVICE_CODE, TOKEN_EXCHANGE } from '../../../server/contract/oauth.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
@@ -31,12 +28,6 @@ import {
 } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
-const documentation = readFileSync(path.resolve(import.meta.dirname, '../../../docs/rich-authorization.md'), 'utf8');
-/** A sample of the documentation. */
-const sampleOf = (words: string): string =>
-  [...documentation.matchAll(/^```json\n([\s\S]*?)^```/gm)]
-    .map(([, text = '']) => text)
-    .find((text) => text.includes(words)) ?? '';
 const params = { realm: REALM };
 const FILES = 'https://files.example.com';
 const OTHER = 'https://other.example.com';
@@ -374,47 +365,11 @@ describe('token exchange', () => {
   });
 });
 
-describe('a token for one transaction', () => {
-  const create = async (token: unknown, body: object) => {
-    const answer = await fetch(`${server.baseUrl}/realms/${REALM}/tx`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return answer.status;
-  };
-  const agreed = { amount: '12.50', currency: 'EUR', payee: 'Example Ltd' };
-  const text = 'Pay Example Ltd';
-
-  test('creates this one, and no other', async () => {
-    await server.admin.call(createClientScope, { params, body: { name: 'transactions' } });
-    const {
-      authorizationDetailTypes: [body],
-    } = JSON.parse(sampleOf('"transaction"'));
-    await server.admin.call(createAuthorizationDetailType, { params, body });
-    await makeRelyingParty(server, 'payer', {
-      authorizationDetailsTypes: ['transaction'],
-      optionalClientScopes: ['transactions'],
-    });
-    const scope = 'openid transactions';
-    const at = requestPath({ client_id: 'payer', scope, ...asked({ type: 'transaction', ...agreed }) });
-    const limited = await exchange(server, responseParameters(await allow(await signIn(at))) ?? {}, {}, 'payer');
-    const token = limited.body.access_token;
-    expect(await create(token, { text, ...agreed })).toBe(201);
-    for (const other of [{ amount: '12.51' }, { payee: 'Mallory' }, { currency: 'GBP' }])
-      expect(await create(token, { text, ...agreed, ...other })).toBe(403);
-    expect(await create(token, { text })).toBe(403);
-    const { page } = await signIn(requestPath({ client_id: 'payer', scope }));
-    const free = await exchange(server, responseParameters(page) ?? {}, {}, 'payer');
-    expect(await create(free.body.access_token, { text, ...agreed, payee: 'Mallory' })).toBe(201);
-  });
-});
-
 describe('the types', () => {
   test('are in discovery, without those that are off', async () => {
     const answer = await fetch(`${server.baseUrl}/realms/${REALM}/.well-known/openid-configuration`);
     expect(await answer.json()).toMatchObject({
-      authorization_details_types_supported: ['files', 'payment', 'transaction'],
+      authorization_details_types_supported: ['files', 'payment'],
     });
   });
 

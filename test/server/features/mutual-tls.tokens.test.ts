@@ -141,6 +141,20 @@ describe('A certificate-bound token', () => {
     expect((await ask(form, other, headers)).body.error).toBe('invalid_request');
   });
 
+  test('is exchanged for a bound one by a client that does not bind its own tokens', async () => {
+    await makeRelyingParty(server, 'loose', { grantTypes: [EXCHANGE] });
+    await makeRelyingParty(server, 'tight', {
+      ...BOUND,
+      optionalClientScopes: ['email', 'account'],
+      mayActClient: 'loose',
+    });
+    const { access_token: token } = await tokensOf('tight');
+    const form = { grant_type: EXCHANGE, subject_token: String(token), subject_token_type: ACCESS };
+    const exchanged = await ask(form, mine, { authorization: basic('loose') });
+    expect(exchanged.status, exchanged.text).toBe(200);
+    expect(claimsIn(exchanged.body.access_token).cnf).toEqual({ 'x5t#S256': mine.thumbprint });
+  });
+
   test('is bound to a key as well, if the client proves one, and then needs both', async () => {
     const form = { grant_type: 'client_credentials' };
     const headers = {

@@ -8,7 +8,7 @@ import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../../contract/claims.ts';
 import type { UmaPermission } from '../../../contract/uma-grant.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { type AuthorizationDetail, detailsFor } from '../../../domain/authorization-details.ts';
+import { type AuthorizationDetail, detailsFor, scopesWithin } from '../../../domain/authorization-details.ts';
 import {
   audiencesOf,
   type Carrier,
@@ -84,6 +84,8 @@ export interface PersonsTokens {
   /** The claims that the application asked for by name. */
   claims?: AskedClaims | undefined;
   details?: readonly AuthorizationDetail[];
+  /** All details that the user granted, if the token carries fewer of them. */
+  granted?: readonly AuthorizationDetail[] | undefined;
   /** The party that acts for the user, and the end of its time. */
   acting?: Acting | undefined;
 }
@@ -186,7 +188,7 @@ export function createMint({
     {
       person,
       about: begun = person.id,
-      scopes,
+      scopes: wanted,
       openid,
       resources,
       signedIn: { sid, authTime, acr, amr },
@@ -194,6 +196,7 @@ export function createMint({
       nonce,
       claims = { idToken: [], userinfo: [] },
       details = [],
+      granted = details,
       acting,
       cnf,
     }: PersonsTokens,
@@ -202,6 +205,8 @@ export function createMint({
     if (subject?.sub !== begun)
       throw new OAuthError('invalid_grant', 'Applications know this person by another name now');
     const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, undefined, acting?.until);
+    const authorizationDetails = some(detailsFor(details, resources));
+    const scopes = scopesWithin(wanted, { granted, details: authorizationDetails });
     const scope = [...(openid ? [OPENID] : []), ...shown(scopes)].join(' ');
     const asked = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
     const said = saidFor(client, scopes);
@@ -209,7 +214,6 @@ export function createMint({
     const act = acting?.by
       ? { iss: await settings.issuer(acting.by.realm), sub: acting.by.sub, act: acting.before }
       : acting?.before;
-    const authorizationDetails = some(detailsFor(details, resources));
     const about = { auth_time: authTime, acr, amr, sid, ...(act && { act }) };
     const session = { sid, authTime, acr, amr };
     const access = {

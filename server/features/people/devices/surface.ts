@@ -3,7 +3,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { type AuthorizationDetail, detailsIn } from '../../../domain/authorization-details.ts';
+import {
+  type AuthorizationDetail,
+  detailsIn,
+  TRANSACTION_TYPE,
+  TRANSACTIONS_SCOPE,
+} from '../../../domain/authorization-details.ts';
 import { userParty } from '../../../domain/party.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
@@ -41,10 +46,6 @@ declare module 'fastify' {
     application?: SigningApplication;
   }
 }
-
-const TRANSACTIONS_SCOPE = 'transactions';
-/** The type of details that limits a token to single transactions. */
-const TRANSACTION_TYPE = 'transaction';
 
 export interface DeviceSurface {
   sql: Sql;

@@ -4,10 +4,11 @@
 import { delegationBody } from '../../../contract/agents.ts';
 import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { detailsIn } from '../../../domain/authorization-details.ts';
 import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../../domain/on-behalf.ts';
 import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
-import { isProven } from '../../../domain/sender.ts';
+import { boundAs, isProven } from '../../../domain/sender.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import type { EventBatch } from '../../../events/batch.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -57,7 +58,8 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
         about: (await subjects.of(realm, client, person))?.sub,
         scopes,
         openid: false,
-        cnf,
+        granted: detailsIn(claims),
+        cnf: boundAs(claims, cnf),
         resources,
         signedIn: signedInOf(claims),
         gid: claims.gid,

@@ -148,6 +148,7 @@ export function createCodes<Request extends Wanted>(
       nonce: request.nonce ?? undefined,
       claims: request.claims,
       details: await details.present(realm, client, call.details ?? request.authorizationDetails ?? []),
+      granted: request.authorizationDetails,
       ...(request.act && { acting: { by: request.act, until: row.session_expires_at } }),
     });
     return refreshToken ? { ...minted, refreshToken: refreshToken.token } : minted;

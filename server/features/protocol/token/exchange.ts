@@ -10,7 +10,7 @@ import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../../domain/
 import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
-import { isProven } from '../../../domain/sender.ts';
+import { boundAs, isProven } from '../../../domain/sender.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import type { EventBatch } from '../../../events/batch.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -121,7 +121,8 @@ export function exchangeGrant({
         }),
         openid: false,
         details: narrowed,
-        cnf,
+        granted: detailsIn(claims),
+        cnf: boundAs(claims, cnf),
         resources,
         signedIn: signedInOf(claims),
         gid: claims.gid,

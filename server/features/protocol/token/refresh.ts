@@ -181,6 +181,7 @@ export function refreshGrant({
         cnf: call.cnf,
         claims,
         details: await details.present(realm, client, call.details ?? authorizationDetails),
+        granted: authorizationDetails,
         ...(act && row.session_expires_at && { acting: { by: act, until: row.session_expires_at } }),
       });
       return { ...minted, refreshToken: next?.token ?? token };
