@@ -12,6 +12,8 @@ const LARGEST_SCHEMA = 20_000;
 const MOST_SCHEMAS = 500;
 const DEEPEST = 12;
 const MOST_ITEMS = 200;
+/** Each compares every two elements of a list. */
+const MOST_UNIQUE = 10;
 
 /** The keywords whose value is a schema, a list of schemas, or a map of them. */
 const inner: Readonly<Record<string, 'one' | 'list' | 'map'>> = {
@@ -54,12 +56,20 @@ interface Library {
 }
 let library: Library | undefined;
 
+/** A text was too long, or all of them together, to compare with the patterns of a schema. */
+class NotCompared extends Error {}
+
 /** Loads Ajv and the engine of patterns. Call it before the other functions; most realms declare no type. */
 export async function loadDetailSchemas(): Promise<void> {
   if (library) return;
   const { Ajv2020 } = (await import('ajv/dist/2020.js')).default;
   await loadPatterns();
-  let matches = createPatternMatcher();
+  // A schema can demand that a pattern does not match, so a text that was not compared must not pass as one that differs.
+  const begun = () =>
+    createPatternMatcher(() => {
+      throw new NotCompared();
+    });
+  let matches = begun();
   const engine = (pattern: string) => {
     const anywhere = unanchored(pattern);
     return {
@@ -83,7 +93,7 @@ export async function loadDetailSchemas(): Promise<void> {
       code: { regExp },
     }),
     begin: () => {
-      matches = createPatternMatcher();
+      matches = begun();
     },
   };
 }
@@ -101,6 +111,7 @@ export function schemaFault(schema: Schema): SchemaFault | undefined {
   if (schema.type !== 'object') return { path: 'type', message: 'must be object' };
   const open: [of: unknown, path: string, depth: number][] = [[schema, '', 0]];
   let count = 0;
+  let unique = 0;
   for (let next = open.pop(); next; next = open.pop()) {
     const [of, path, depth] = next;
     count += 1;
@@ -112,6 +123,8 @@ export function schemaFault(schema: Schema): SchemaFault | undefined {
       const here = at(path, keyword);
       const fault = keywordFault(keyword, value, depth);
       if (fault !== undefined) return { path: here, message: fault };
+      if (keyword === 'uniqueItems') unique += 1;
+      if (unique > MOST_UNIQUE) return { path: here, message: `may stand in ${MOST_UNIQUE} schemas at most` };
       const kind = Object.hasOwn(inner, keyword) ? inner[keyword] : undefined;
       if (kind === 'one') open.push([value, here, depth + 1]);
       else if (kind === 'list' && Array.isArray(value))
@@ -171,7 +184,12 @@ function compiled(schema: Schema): ValidateFunction {
 export function detailFault(schema: Schema, fields: Schema): string | undefined {
   const validate = compiled(schema);
   library?.begin();
-  if (validate(fields)) return undefined;
+  try {
+    if (validate(fields)) return undefined;
+  } catch (error) {
+    if (error instanceof NotCompared) return 'does not conform to its type: a text is too long for a pattern';
+    throw error;
+  }
   const [error] = validate.errors ?? [];
   const where = error?.instancePath ? ` at ${error.instancePath}` : '';
   const what = error?.params.unevaluatedProperty ?? error?.params.additionalProperty;

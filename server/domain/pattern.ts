@@ -69,15 +69,18 @@ export function patternSize(pattern: string): number {
 
 /**
  * Compares the texts of one user with patterns, each text as a whole. After too much work, no further text matches.
+ * @param beyond called instead of a comparison with too long a text, or after too much work
  * @returns a function that returns undefined if the pattern can't be used
  */
-export function createPatternMatcher(): (pattern: string, text: string) => boolean | undefined {
+export function createPatternMatcher(
+  beyond = (): boolean => false,
+): (pattern: string, text: string) => boolean | undefined {
   let work = 0;
   return (pattern, text) => {
     const of = compiled(pattern);
     if ('fault' in of) return undefined;
-    if (text.length > LONGEST_TEXT) return false;
+    if (text.length > LONGEST_TEXT) return beyond();
     work += of.size * text.length;
-    return work <= MOST_WORK && of.engine.match(text).length > 0;
+    return work > MOST_WORK ? beyond() : of.engine.match(text).length > 0;
   };
 }

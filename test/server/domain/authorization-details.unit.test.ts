@@ -137,6 +137,11 @@ describe('the schema of a type', () => {
     ['a list in place of a schema', { properties: { a: [] } }, 'must be a schema'],
     ['nesting without end', deep(13), 'levels deep'],
     ['parts without end', { allOf: Array.from({ length: 501 }, () => ({})) }, '500 schemas'],
+    [
+      'many demands that elements differ',
+      { allOf: Array.from({ length: 11 }, () => ({ properties: { a: { uniqueItems: true } } })) },
+      'may stand in 10',
+    ],
     ['a large schema', { description: 'x'.repeat(20_001) }, 'characters'],
   ])('with %s is refused', (_, more, words) => {
     const fault = schemaFault({ type: 'object', ...more });
@@ -150,6 +155,19 @@ describe('the schema of a type', () => {
     const before = process.cpuUsage();
     expect(detailFault(slow, { a: Array.from({ length: 20 }, () => `${'a'.repeat(400)}!`) })).toContain('/a/0');
     expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+  });
+
+  test.each([
+    ['not', { properties: { to: { not: { pattern: '^DE00' } } } }],
+    ['anyOf and not', { properties: { to: { anyOf: [{ not: { pattern: '^DE00' } }, { maxLength: 4 }] } } }],
+  ])('with a pattern under %s refuses a text that is too long to compare, and much text', (_, part) => {
+    const schema = { type: 'object', ...part, additionalProperties: { type: 'array', items: { pattern: 'z$' } } };
+    expect(schemaFault(schema)).toBeUndefined();
+    expect(detailFault(schema, { to: 'DE12' })).toBeUndefined();
+    expect(detailFault(schema, { to: 'DE0012' })).toContain('at /to');
+    expect(detailFault(schema, { to: `DE00${'1'.repeat(1021)}` })).toContain('too long');
+    const much = Array.from({ length: 100 }, () => `${'x'.repeat(1000)}z`);
+    expect(detailFault(schema, { a: much, to: 'DE0012' })).toContain('too long');
   });
 
   test('names a field in any of its parts', () => {
