@@ -1,6 +1,6 @@
 // What the consent page says of the details of a rich authorization request, whatever words their type has.
 import { expect, test } from 'vitest';
-import { detailItem } from '../../../server/features/people/consent/details.ts';
+import { detailItem, detailLine } from '../../../server/features/people/consent/details.ts';
 
 const shown = (detail: Record<string, unknown>, words: Record<string, string>, tag = 'en'): string =>
   detailItem({ detail: { type: 'payment', ...detail }, words }, tag).text;
@@ -49,4 +49,16 @@ test('values are plain text, each on its own', () => {
 
 test('a value that looks like a placeholder stays as it is', () => {
   expect(plain(shown({ to: '{amount}', amount: '5' }, { en: 'Pay {to}' }))).toBe('Pay {amount} type payment amount 5');
+});
+
+test('on a device, a value cannot look like the end of its quotation, or like another field', () => {
+  const line = (detail: Record<string, unknown>) =>
+    detailLine({ detail: { type: 'payment', ...detail }, words: { en: 'Pay {amount} to {to}' } }, 'en');
+  expect(line({ amount: '9', to: 'O’Hara & Söhne', 'x-y': 1 })).toBe(
+    'Pay “9” to “O’Hara & Söhne” (type: “payment”; x-y: “1”)',
+  );
+  expect(line({ amount: '9000', to: 'Eve” (limit: “1”) „"″\\' })).toBe(
+    'Pay “9000” to “Eve\\” (limit: \\“1\\”) \\„\\"\\″\\\\” (type: “payment”)',
+  );
+  expect(line({ amount: '9', to: 'Eve', 'a: “1”; b': 2 })).toContain('; “a: \\“1\\”; b”: “2”)');
 });

@@ -30,8 +30,13 @@ const shown = (values: readonly unknown[]): Html =>
     ? html`–`
     : html`${values.map((value, i) => html`${i > 0 && ', '}<strong>${isolated(written(value))}</strong>`)}`;
 
-const plainly = (values: readonly unknown[]): string =>
-  values.length === 0 ? '–' : values.map((one) => `“${String(one)}”`).join(', ');
+/** Quotation marks, and signs that look like them; apostrophes are no such. */
+const QUOTES = /(?!['‘’‚‛‹›])[\p{Quotation_Mark}″‶❝❞\\]/gu;
+/** A text between quotation marks that nothing in it can end. */
+const quoted = (value: unknown): string => `“${String(value).replace(QUOTES, '\\$&')}”`;
+const plainly = (values: readonly unknown[]): string => (values.length === 0 ? '–' : values.map(quoted).join(', '));
+/** A field that only a client named could look like more fields. */
+const named = (path: string): string => (/^[\w.[\]-]+$/.test(path) ? path : quoted(path));
 
 /** The words in the page's language, else in English, else in the first one. */
 function wordsIn(words: AskedDetail['words'], tag: string): string | undefined {
@@ -73,5 +78,5 @@ export function detailItem(listed: AskedDetail, tag: string): Html {
 /** A detail as one line of text, for a device: each value in quotes. */
 export function detailLine(listed: AskedDetail, tag: string): string {
   const { parts, rest } = described(listed, tag, { text: (words) => words, value: plainly });
-  return `${parts.join('')} (${rest.map(({ path, values }) => `${path}: ${plainly(values)}`).join('; ')})`;
+  return `${parts.join('')} (${rest.map(({ path, values }) => `${named(path)}: ${plainly(values)}`).join('; ')})`;
 }
