@@ -2,7 +2,7 @@
 // Does not own: the requests, which the usual listener's server answers; what a certificate proves (client-certificate-source.ts).
 // Implements: mutual TLS without a proxy. Any certificate is accepted here, as each client has authorities of its own.
 import { readFile, stat } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import { trackConnections } from './connections.ts';
 import { requestLimits } from './fastify.ts';
@@ -19,6 +19,14 @@ export interface MutualTlsOptions {
 
 /** How often the files are looked at: whatever renews a certificate writes them. */
 const LOOK_MS = 60_000;
+
+/**
+ * The client itself is the other end of the connection, so it wrote every header. A load balancer that passes connections
+ * through may have the address of a trusted proxy, but adds no header.
+ */
+function withoutForwarding({ headers }: IncomingMessage): void {
+  for (const name of Object.keys(headers)) if (name.startsWith('x-forwarded-')) delete headers[name];
+}
 
 /** @param answers the server whose listeners for `request` answer */
 export async function createMutualTls(
@@ -39,7 +47,10 @@ export async function createMutualTls(
       secureOptions: constants.SSL_OP_NO_TICKET,
       ...requestLimits,
     },
-    (request, response) => void answers.emit('request', request, response),
+    (request, response) => {
+      withoutForwarding(request);
+      answers.emit('request', request, response);
+    },
   );
   server.on('tlsClientError', (error) => log.debug({ err: error }, 'a TLS handshake failed'));
   const connections = trackConnections(server, { opened: 'secureConnection' });

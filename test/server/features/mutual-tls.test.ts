@@ -50,7 +50,13 @@ beforeAll(async () => {
   const port = await freePort();
   server = await startTestServer({
     now: () => new Date(Date.now() + offset),
-    env: { SVC_MTLS_PORT: String(port), SVC_MTLS_CERT_FILE: certificateFile, SVC_MTLS_KEY_FILE: keyFile },
+    env: {
+      SVC_MTLS_PORT: String(port),
+      SVC_MTLS_CERT_FILE: certificateFile,
+      SVC_MTLS_KEY_FILE: keyFile,
+      // a load balancer that passes TLS connections through, and forwards other requests
+      SVC_TRUST_PROXY: '127.0.0.1',
+    },
   });
   at = (endpoint) => `https://127.0.0.1:${port}/realms/${REALM}/${endpoint}`;
   [ca, others, root] = await Promise.all([
@@ -245,6 +251,22 @@ test('A header with a certificate counts for nothing on a TLS connection', async
   const form = { grant_type: 'client_credentials', client_id: 'billing' };
   expect((await shows(at('oauth2/token'), { form, headers })).body.error).toBe('invalid_client');
   expect((await shows(at('oauth2/token'), { by: own, form, headers })).body.error).toBe('invalid_client');
+});
+
+test('An address in a header counts for nothing on a TLS connection, even one that comes by a trusted proxy', async () => {
+  const headers = { 'x-forwarded-for': '203.0.113.9' };
+  const form = { grant_type: 'client_credentials', client_id: 'billing' };
+  const addressesOf = async (clientId: string) => {
+    const query = { type: 'TOKEN_REFUSED', limit: 10 } as const;
+    const { body = [] } = await server.admin.call(listEvents, { params: { realm: REALM }, query });
+    return body.filter((event) => event.clientId === clientId).map(({ ipAddress }) => ipAddress);
+  };
+  await shows(at('oauth2/token'), { by: own, form, headers });
+  await post(server, REALM, 'token', { ...form, client_id: 'uri' }, headers);
+  await expect.poll(() => addressesOf('uri')).toContain('203.0.113.9');
+  const addresses = await addressesOf('billing');
+  expect(addresses).toContain('127.0.0.1');
+  expect(addresses).not.toContain('203.0.113.9');
 });
 
 test('Discovery names the methods and the addresses at which certificates are asked for', async () => {
