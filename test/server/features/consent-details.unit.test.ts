@@ -62,3 +62,10 @@ test('on a device, a value cannot look like the end of its quotation, or like an
   );
   expect(line({ amount: '9', to: 'Eve', 'a: “1”; b': 2 })).toContain('; “a: \\“1\\”; b”: “2”)');
 });
+
+test('on a device, a value from right to left does not change places with the one beside it', () => {
+  const words = { en: '{from} → {to}' };
+  expect(detailLine({ detail: { type: 'payment', from: 'רות', to: 'سلمى' }, words }, 'en')).toBe(
+    '\u2068“רות”\u2069 → \u2068“سلمى”\u2069 (type: “payment”)',
+  );
+});

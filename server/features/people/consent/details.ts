@@ -32,8 +32,13 @@ const shown = (values: readonly unknown[]): Html =>
 
 /** Quotation marks, and signs that look like them; apostrophes are no such. */
 const QUOTES = /(?!['‘’‚‛‹›])[\p{Quotation_Mark}″‶❝❞\\]/gu;
+/** Letters that run from right to left. Without isolation (Unicode UAX #9) they would move the values beside them. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** A text between quotation marks that nothing in it can end. */
-const quoted = (value: unknown): string => `“${String(value).replace(QUOTES, '\\$&')}”`;
+function quoted(value: unknown): string {
+  const text = `“${String(value).replace(QUOTES, '\\$&')}”`;
+  return RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
+}
 const plainly = (values: readonly unknown[]): string => (values.length === 0 ? '–' : values.map(quoted).join(', '));
 /** A field that only a client named could look like more fields. */
 const named = (path: string): string => (/^[\w.[\]-]+$/.test(path) ? path : quoted(path));
