@@ -1,5 +1,5 @@
 // Codes: each works once, for its client; a second use ends the grant that the first use began. The authorization_code
-// grant, whose codes have a redirect_uri and a PKCE verifier, is below; device.ts has the other grant with a code.
+// grant, whose codes have a redirect_uri and a PKCE verifier, is below; polled.ts has the grants whose codes are polled.
 // RFC 6749 §4.1.3, RFC 7636 §4.6, RFC 9700 §4.5.
 import { type GrantType, grantBodies } from '../../../contract/oauth.ts';
 import { grantIdOf, newRefreshToken } from '../../../crypto/refresh-token.ts';
