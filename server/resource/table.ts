@@ -3,6 +3,7 @@
 // Implements: design "One write path for an object": a table has one writer for every way in.
 import { changedMeanwhile } from '../db/error-code.ts';
 import { jsonText } from '../db/json.ts';
+import { searchedText, textMatches } from '../db/searched-text.ts';
 import { Fragment, fragment, type Sql } from '../db/sql.ts';
 import { clientRolePrefix, splitClientRoleKey } from './items.ts';
 import type { Existing, Fields, Saved, StoredSecret } from './part.ts';
@@ -304,11 +305,9 @@ export function createTable(
 
     async page(sql: Sql, realm: string, { after, limit, search: pattern, filter }: PageOf): Promise<Row[]> {
       const matching =
-        pattern === undefined || search.length === 0 ? EVERY : fragment`and ${searched} like lower(${pattern}::text)`;
-      // Not prepared with a text: whether its matches are few, by the index of trigrams, or many, in the list's order, depends on it.
-      const anew = matching === EVERY ? EVERY : Fragment.once('');
+        pattern === undefined || search.length === 0 ? EVERY : fragment`and ${textMatches(searched, pattern)}`;
       const beyond = after === undefined ? EVERY : fragment`and ${key} > ${after}`;
-      const rows = await sql<Record<string, unknown>>`${anew}
+      const rows = await sql<Record<string, unknown>>`
         select ${selected} from ${table} where t.realm_id = ${realm} ${only} ${beyond} ${matching} ${filter ?? EVERY}
         order by ${key} limit ${limit}`;
       return rows.map((row) => toRow(realm, row));
@@ -340,13 +339,6 @@ export function createTable(
   };
 }
 export type Table = ReturnType<typeof createTable>;
-
-/**
- * The columns that a search looks through, as one text: the expression of the tables' indexes of trigrams (migrations
- * names_of_all_realms and indexes_of_large_realms). The first column is never null.
- */
-const searchedText = ([first, ...rest]: readonly string[]): Fragment =>
-  raw(`lower(${first}${rest.map((column) => ` || E'\\n' || coalesce(${column}, '')`).join('')})`);
 
 /** The key of the object that `t` belongs to. */
 const parentKey = ({ table, key, column }: Lookup & { column: string }): Fragment =>

@@ -1,5 +1,6 @@
 // SQL of the realm table. A realm's id is its name.
-import { Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { searchedText, textMatches } from '../../../db/searched-text.ts';
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { forgetRealm } from '../../../events/log.ts';
 
 export interface RealmRow {
@@ -33,21 +34,18 @@ export async function digest(sql: Sql, visible: Visible): Promise<{ tag: string;
   return row ?? { tag: '', total: 0 };
 }
 
+const searched = searchedText(['realm_id', "settings ->> 'displayName'"]);
+
 /** @param pattern for `like`, without regard to case; undefined: every realm */
-export function list(
+export const list = (
   sql: Sql,
   visible: Visible,
   { after, limit, pattern }: { after: string; limit: number; pattern: string | undefined },
-) {
-  // Not prepared with a text: whether its matches are few, by the index of trigrams, or many, in the list's order, depends on it.
-  const matching =
-    pattern === undefined
-      ? fragment``
-      : fragment`${Fragment.once('')} and lower(realm_id || E'\\n' || coalesce(settings ->> 'displayName', '')) like lower(${pattern}::text)`;
-  return sql<RealmRow>`
-    select ${columns} from realm
-    where ${there} and ${within(visible)} and realm_id > ${after} ${matching} order by realm_id limit ${limit}`;
-}
+) => sql<RealmRow>`
+  select ${columns} from realm
+  where ${there} and ${within(visible)} and realm_id > ${after}
+    ${pattern === undefined ? fragment`` : fragment`and ${textMatches(searched, pattern)}`}
+  order by realm_id limit ${limit}`;
 
 export async function read(sql: Sql, realm: string): Promise<RealmRow | undefined> {
   const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm} and ${there}`;

@@ -2,6 +2,7 @@
 // names of all realms (migration names_of_all_realms), and returns a bounded number of them.
 
 import type { SearchKind } from '../../../contract/search.ts';
+import { searchedText } from '../../../db/searched-text.ts';
 import { Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { clientReached, groupReached, type Reach, userReached } from '../../../domain/reach.ts';
 import { userMatches } from '../../../domain/user-search.ts';
@@ -37,32 +38,32 @@ const tables: Record<Plain, Table> = {
   realm: {
     from: fragment`realm t`,
     columns: fragment`t.realm_id as realm, t.realm_id as id, t.realm_id as name, t.settings ->> 'displayName' as detail`,
-    names: fragment`lower(t.realm_id || E'\\n' || coalesce(t.settings ->> 'displayName', ''))`,
+    names: searchedText(['t.realm_id', "t.settings ->> 'displayName'"]),
     lines: 2,
   },
   client: {
     from: fragment`client t`,
     columns: fragment`t.realm_id as realm, t.id::text, t.client_id as name, t.name as detail`,
-    names: fragment`lower(t.client_id || E'\\n' || coalesce(t.name, ''))`,
+    names: searchedText(['t.client_id', 't.name']),
     lines: 2,
   },
   group: {
     from: fragment`user_group t`,
     columns: fragment`t.realm_id as realm, t.id::text, t.path as name, null::text as detail`,
-    names: fragment`lower(t.name)`,
+    names: searchedText(['t.name']),
     lines: 1,
   },
   role: {
     from: fragment`role t`,
     columns: fragment`t.realm_id as realm, t.id::text, t.name, (
       select c.client_id from client c where c.realm_id = t.realm_id and c.id = t.client) as detail`,
-    names: fragment`lower(t.name)`,
+    names: searchedText(['t.name']),
     lines: 1,
   },
   organization: {
     from: fragment`organization t`,
     columns: fragment`t.realm_id as realm, t.id::text, t.name, t.display_name as detail`,
-    names: fragment`lower(t.name || E'\\n' || coalesce(t.display_name, ''))`,
+    names: searchedText(['t.name', 't.display_name']),
     lines: 2,
   },
 };
