@@ -1,12 +1,10 @@
 // `npm run bench`: how fast this machine's Realmkeeper is, as ratios against the machine's own limits.
 // It builds the bundle, starts it on a PostgreSQL of its own and measures case by case. docs/performance.md explains.
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { parseArgs, promisify } from 'node:util';
 import { errorWords } from '../../server/contract/error-words.ts';
 import type { Bench, Result } from './bench.ts';
 import { cases } from './cases.ts';
 import { canPin, pin, usableCores } from './machine.ts';
+import { build, givenBy, run, say, stopOnSignal } from './program.ts';
 import { asJson, goalText, heading, line } from './report.ts';
 import { built, startTarget, type Target } from './target.ts';
 import { commitOf, writeFigures } from './written.ts';
@@ -38,20 +36,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-function givenBy(args: string[]) {
-  try {
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    console.error(`${errorWords(error)}\n\n${usage}`);
-    process.exit(2);
-  }
-}
-const given = givenBy(process.argv.slice(2));
-
-const root = path.resolve(import.meta.dirname, '../..');
-const run = promisify(execFile);
-
-const say = (text: string) => console.error(text);
+const given = givenBy(options, usage);
 
 async function main(): Promise<void> {
   if (given.help) return void console.log(usage);
@@ -65,9 +50,7 @@ async function main(): Promise<void> {
   const commit = given.write ? await commitOf() : '';
   if (!given['no-build']) {
     say('building …');
-    await run(process.execPath, [path.join(root, 'build.ts'), built, '--role', 'server'], {
-      cwd: root,
-    });
+    await build('server', built);
   }
   const pinned = await canPin();
   const numbers = usableCores();
@@ -86,13 +69,8 @@ async function main(): Promise<void> {
       await pin(pid, one === undefined ? numbers : [one]);
     },
   };
-  // the server and PostgreSQL would go on without us
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, async () => {
-      await (await target?.catch(() => undefined))?.stop();
-      process.exit(130);
-    });
-  }
+  const stop = async () => (await target?.catch(() => undefined))?.stop();
+  stopOnSignal(stop);
   const print = given.json ? say : (text: string) => console.log(text);
   print(heading(pinned));
   const results: object[] = [];
@@ -111,15 +89,10 @@ async function main(): Promise<void> {
       }
     }
   } finally {
-    await (await target?.catch(() => undefined))?.stop();
+    await stop();
   }
   if (given.write) say(await writeFigures(cases, figures, { commit, machine: heading(pinned) }));
   if (given.json) console.log(JSON.stringify({ machine: heading(pinned), pinned, cases: results }, null, 2));
 }
 
-try {
-  await main();
-} catch (error) {
-  say(errorWords(error));
-  process.exitCode = 1;
-}
+await run(main);

@@ -189,17 +189,7 @@ export async function startTarget(
     const baseUrl = `http://localhost:${port}`;
     const operatorSecret = randomBytes(32).toString('base64url');
     const env = {
-      NODE_ENV: 'production',
-      // as the image has it
-      NODE_OPTIONS: '--max-semi-space-size=16',
-      MALLOC_ARENA_MAX: '2',
-      DATABASE_URL: postgres.url,
-      SVC_MASTER_KEY: createHash('sha256').update('bench').digest('base64'),
-      SVC_PORT: String(port),
-      SVC_BASE_URL: baseUrl,
-      SVC_LOG_LEVEL: 'warn',
-      SVC_BOOTSTRAP_ADMIN_PASSWORD: randomBytes(16).toString('base64url'),
-      SVC_OPERATOR_CLIENT_SECRET: operatorSecret,
+      ...serverEnvironment({ databaseUrl: postgres.url, port, baseUrl, operatorSecret }),
       SVC_CLIENT_CERT_HEADER: 'haproxy',
       SVC_CLIENT_CERT_PROXIES: 'loopback',
       ...more,
@@ -232,6 +222,30 @@ export async function startTarget(
     throw error;
   }
 }
+
+/** The environment of a server that the bench starts, with the memory settings of the image. */
+export const serverEnvironment = ({
+  databaseUrl,
+  port,
+  baseUrl,
+  operatorSecret,
+}: {
+  databaseUrl: string;
+  port: number;
+  baseUrl: string;
+  operatorSecret: string;
+}) => ({
+  NODE_ENV: 'production',
+  NODE_OPTIONS: '--max-semi-space-size=16',
+  MALLOC_ARENA_MAX: '2',
+  DATABASE_URL: databaseUrl,
+  SVC_MASTER_KEY: createHash('sha256').update('bench').digest('base64'),
+  SVC_PORT: String(port),
+  SVC_BASE_URL: baseUrl,
+  SVC_LOG_LEVEL: 'warn',
+  SVC_BOOTSTRAP_ADMIN_PASSWORD: randomBytes(16).toString('base64url'),
+  SVC_OPERATOR_CLIENT_SECRET: operatorSecret,
+});
 
 /** What autovacuum does within a minute: until then plans rest on guesses. */
 async function analyze(databaseUrl: string): Promise<void> {

@@ -1,7 +1,8 @@
 // Owns: a realm that has grown: people with what they hold, and an audit log, made by SQL in bulk.
 // Does not own: the realm itself, which the server makes with all that belongs to it (createRealm).
 // Implements: tests of what a statement costs where there is much.
-import pg from 'pg';
+import type pg from 'pg';
+import { connectedCluster } from './cluster.ts';
 
 export interface Growth {
   realm: string;
@@ -33,16 +34,12 @@ const EVENTS_OF_A_TRANSACTION = 10;
  * the user and the client `busy`. Nothing of the log is sealed: no server may have begun to.
  */
 export async function grow(url: string, growth: Growth): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+  await connectedCluster(url, async (client) => {
     await client.query('set synchronous_commit = off; set maintenance_work_mem = "512MB"; set work_mem = "256MB"');
     await growPeople(client, growth);
     await growLog(client, growth);
     await client.query('vacuum analyze');
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Indexes that take longer to fill row by row than at once. */

@@ -1,10 +1,9 @@
 // `npm run bench:operator`: how the operator does at scale, beside a plain list of the same objects through kubectl.
 // It builds both programs, starts them on a real API server and PostgreSQL, and measures case by case.
 // docs/performance.md explains the figures.
-import { parseArgs } from 'node:util';
-import { errorWords } from '../../../server/contract/error-words.ts';
 import { sumOf } from '../../support/series.ts';
 import { processorSeconds, processorSecondsOfAll, residentMiB } from '../machine.ts';
+import { givenBy, run, say, stopOnSignal } from '../program.ts';
 import { goalText, heading } from '../report.ts';
 import {
   applyToLive,
@@ -19,7 +18,7 @@ import {
 } from './cases.ts';
 import { type Figures, report } from './figures.ts';
 import { aims, judge, judgedLine } from './goals.ts';
-import { build, type Site, startSite } from './site.ts';
+import { buildBoth, type Site, startSite } from './site.ts';
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
@@ -54,17 +53,6 @@ ${aims.map(({ name, title, goal }) => `  ${name.padEnd(16)} ${title} (${goalText
   --no-build     takes what the bench built the last time
   --cpu-prof     a folder for processor profiles of server and operator; they slow both down`;
 
-const say = (line: string) => console.error(line);
-
-function givenBy(args: string[]) {
-  try {
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    say(`${errorWords(error)}\n\n${usage}`);
-    process.exit(2);
-  }
-}
-
 function numberOf(given: string | undefined, fallback: number, least: number): number {
   const number = given === undefined ? fallback : Number(given);
   if (!Number.isInteger(number) || number < least) throw new Error(usage);
@@ -72,7 +60,7 @@ function numberOf(given: string | undefined, fallback: number, least: number): n
 }
 
 async function main(): Promise<void> {
-  const given = givenBy(process.argv.slice(2));
+  const given = givenBy(options, usage);
   if (given.help) return void console.log(usage);
   const fleet = { realms: numberOf(given.realms, 1_000, 1), attached: numberOf(given.attached, 5, 0) };
   const changes = numberOf(given.changes, 100, 1);
@@ -81,16 +69,11 @@ async function main(): Promise<void> {
   const total = fleet.realms * (1 + fleet.attached);
   if (!given['no-build']) {
     say('building …');
-    await build();
+    await buildBoth();
   }
   say('starting …');
   let site: Site | undefined;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, async () => {
-      await site?.stop();
-      process.exit(130);
-    });
-  }
+  stopOnSignal(async () => site?.stop());
   try {
     site = await startSite({ say, concurrency, profile: given['cpu-prof'] });
     say(`declaring ${total} resources …`);
@@ -148,9 +131,4 @@ async function main(): Promise<void> {
   }
 }
 
-try {
-  await main();
-} catch (error) {
-  say(errorWords(error));
-  process.exitCode = 1;
-}
+await run(main);

@@ -2,11 +2,9 @@
 // each a process of its own; and how each is asked what it has done.
 // Does not own: what is declared (fleet.ts), what is measured (cases.ts).
 // Implements: the operator's benchmark; everything runs as users run it.
-import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { serverSession } from '../../../operator/session.ts';
 import { type Api, connect } from '../../../operator/source/api.ts';
 import { type Client, createClient } from '../../../server/contract/client.ts';
@@ -15,6 +13,7 @@ import { type Cluster, startCluster } from '../../kubernetes/cluster.ts';
 import { type Series, seriesAt, seriesOf, sumOf } from '../../support/series.ts';
 import { benchFolder } from '../folder.ts';
 import { type Program, startProgram } from '../processes.ts';
+import { build } from '../program.ts';
 import { freePort } from '../target.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -42,10 +41,9 @@ export interface Site {
   stop(): Promise<void>;
 }
 
-export async function build(): Promise<void> {
-  for (const [role, folder] of Object.entries(folderOf)) {
-    await promisify(execFile)(process.execPath, [path.join(root, 'build.ts'), folder, '--role', role], { cwd: root });
-  }
+/** Builds the server and the operator. */
+export async function buildBoth(): Promise<void> {
+  for (const [role, folder] of Object.entries(folderOf)) await build(role, folder);
 }
 
 export interface SiteOptions {

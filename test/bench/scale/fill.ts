@@ -1,9 +1,10 @@
 // Owns: an installation of a given size, made by SQL: copies of a realm, and one realm with many users, clients and events.
 // Does not own: the realms themselves, which the server makes (site.ts), the rows of a grown realm (support/grown.ts).
 // Implements: `npm run bench:scale`: a large installation within minutes, with every index kept or built again.
-import pg from 'pg';
+import type pg from 'pg';
 import { createSeal } from '../../../server/crypto/seal.ts';
 import { contextOf } from '../../../server/features/configuration/keys/seed.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { grow } from '../../support/grown.ts';
 
 /** How much an installation has. */
@@ -29,16 +30,12 @@ export async function fill(
   size: Size,
   say: (line: string) => void,
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+  await connectedCluster(url, async (client) => {
     await client.query(`set synchronous_commit = off; set session_replication_role = replica`);
     await copyRealms(client, size.realms - 3);
     await sealKeys(client, masterKey);
     say(`  ${size.realms} realms; ${size.users} users, ${size.clients} clients and ${size.events} events follow …`);
-  } finally {
-    await client.end();
-  }
+  });
   const { users: people, clients, events } = size;
   await grow(url, { realm: GROWN_REALM, people, clients, events, at: new Date(), log: 'left to no job' });
 }

@@ -1,11 +1,9 @@
 // `npm run bench:scale`: what gets dearer when there is a thousand times as much, as ratios of a large installation to a small one.
 // It builds the server, makes both installations by SQL on one PostgreSQL, and asks both in turn. docs/performance.md explains.
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { parseArgs, promisify } from 'node:util';
 import { errorWords } from '../../../server/contract/error-words.ts';
 import { met, number } from '../bench.ts';
 import { type Figure, SCALE } from '../figures.ts';
+import { build, givenBy, run, say, stopOnSignal } from '../program.ts';
 import { goalText, heading } from '../report.ts';
 import { built } from '../target.ts';
 import { commitOf, writeFigures } from '../written.ts';
@@ -52,22 +50,11 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-const say = (line: string) => console.error(line);
-
-function givenBy(args: string[]) {
-  try {
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    say(`${errorWords(error)}\n\n${usage}`);
-    process.exit(2);
-  }
-}
-
 const line = ({ name, title, goal }: ScaleCase, { ratio, figures }: Growth): string =>
   `${number(ratio).padStart(6)}  ${met(ratio, goal) ? 'met    ' : 'NOT met'}  ${name.padEnd(22)} ${title}: ${figures}`;
 
 async function main(): Promise<void> {
-  const given = givenBy(process.argv.slice(2));
+  const given = givenBy(options, usage);
   if (given.help) return void console.log(usage);
   const wanted = given.only?.split(',').map((name) => name.trim());
   const chosen = scaleCases.filter(({ name }) => !wanted || wanted.some((part) => name.startsWith(part)));
@@ -75,21 +62,12 @@ async function main(): Promise<void> {
   if (chosen.length === 0 || !Number.isInteger(rounds) || rounds < 1) throw new Error(usage);
   if (given.write && given.quick) throw new Error('--write takes no figures of --quick');
   const commit = given.write ? await commitOf() : '';
-  const root = path.resolve(import.meta.dirname, '../../..');
   if (!given['no-build']) {
     say('building …');
-    await promisify(execFile)(process.execPath, [path.join(root, 'build.ts'), built, '--role', 'server'], {
-      cwd: root,
-    });
+    await build('server', built);
   }
   let site: Site | undefined;
-  // the servers and PostgreSQL would go on without us
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, async () => {
-      await site?.stop();
-      process.exit(130);
-    });
-  }
+  stopOnSignal(async () => site?.stop());
   const print = given.json ? say : (text: string) => console.log(text);
   const found = new Map<string, Figure>();
   const results: object[] = [];
@@ -121,9 +99,4 @@ async function main(): Promise<void> {
   if (given.json) console.log(JSON.stringify({ machine: heading(true), cases: results }, null, 2));
 }
 
-try {
-  await main();
-} catch (error) {
-  say(errorWords(error));
-  process.exitCode = 1;
-}
+await run(main);

@@ -1,15 +1,15 @@
 // Owns: a small and a large installation on one PostgreSQL, each with a built server of its own.
 // Does not own: the rows (fill.ts), what is measured (cases.ts).
 // Implements: `npm run bench:scale`: both sizes on the same machine in the same minutes.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import pg from 'pg';
 import { startPostgres } from '../../../server/db/embedded.ts';
+import { connectedCluster, onDatabase } from '../../support/cluster.ts';
 import { benchFolder } from '../folder.ts';
 import { type Program, startProgram } from '../processes.ts';
 import type { BenchRealm } from '../steps.ts';
-import { freePort, newRealm, phcOf, serverFile, signedIn, type Target } from '../target.ts';
+import { freePort, newRealm, phcOf, serverEnvironment, serverFile, signedIn, type Target } from '../target.ts';
 import { fill, GROWN_REALM, type Size, TEMPLATE } from './fill.ts';
 
 /** One of the two installations. */
@@ -52,7 +52,7 @@ export async function startSite(
   try {
     const options = { dir: path.join(dir, 'postgres'), log: say };
     const first = await startPostgres(options);
-    await withClient(first.url, async (client) => {
+    await connectedCluster(first.url, async (client) => {
       for (const [name, value] of Object.entries(SETTINGS)) await client.query(`alter system set ${name} = '${value}'`);
     }).finally(first.stop);
     const postgres = await startPostgres(options);
@@ -76,9 +76,8 @@ interface Making {
 }
 
 async function startSide(name: Side['name'], { size, postgresUrl, say }: Making): Promise<Side> {
-  const databaseUrl = new URL(postgresUrl);
-  databaseUrl.pathname = `/${name}`;
-  const isThere = await withClient(postgresUrl, async (client) => {
+  const databaseUrl = onDatabase(postgresUrl, name);
+  const isThere = await connectedCluster(postgresUrl, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
     if (rowCount === 0) await client.query(`create database ${name}`);
     return rowCount !== 0;
@@ -86,18 +85,7 @@ async function startSide(name: Side['name'], { size, postgresUrl, say }: Making)
   const port = await freePort();
   const baseUrl = `http://localhost:${port}`;
   const secretOf = (what: string) => createHash('sha256').update(`bench ${what}`).digest('base64url');
-  const env = {
-    NODE_ENV: 'production',
-    NODE_OPTIONS: '--max-semi-space-size=16',
-    MALLOC_ARENA_MAX: '2',
-    DATABASE_URL: databaseUrl.href,
-    SVC_MASTER_KEY: createHash('sha256').update('bench').digest('base64'),
-    SVC_PORT: String(port),
-    SVC_BASE_URL: baseUrl,
-    SVC_LOG_LEVEL: 'warn',
-    SVC_BOOTSTRAP_ADMIN_PASSWORD: randomBytes(16).toString('base64url'),
-    SVC_OPERATOR_CLIENT_SECRET: secretOf('operator'),
-  };
+  const env = serverEnvironment({ databaseUrl, port, baseUrl, operatorSecret: secretOf('operator') });
   const realm: BenchRealm = { ...(await newRealm({ clients: SERVICES, users: USERS })), secret: secretOf('clients') };
   const start = () => startProgram([serverFile], { env, ready: 'listens on' });
   if (!isThere) {
@@ -110,7 +98,7 @@ async function startSide(name: Side['name'], { size, postgresUrl, say }: Making)
     } finally {
       await maker.stop();
     }
-    await fill({ url: databaseUrl.href, masterKey: env.SVC_MASTER_KEY }, size, say);
+    await fill({ url: databaseUrl, masterKey: env.SVC_MASTER_KEY }, size, say);
   }
   const server = await start();
   const admin = await signedIn(baseUrl, env.SVC_OPERATOR_CLIENT_SECRET);
@@ -124,7 +112,7 @@ async function startSide(name: Side['name'], { size, postgresUrl, say }: Making)
       ...init,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
     });
-  return { name, size, port, baseUrl, databaseUrl: databaseUrl.href, env, server, realm, admin, scim };
+  return { name, size, port, baseUrl, databaseUrl, env, server, realm, admin, scim };
 }
 
 /** Service clients, an application, and users with a password; the same in both installations. */
@@ -160,14 +148,4 @@ async function ask(admin: Target['admin'], at: string, body: object): Promise<st
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${at}: ${answer.status} ${text}`);
   return text;
-}
-
-export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }

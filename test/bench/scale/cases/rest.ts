@@ -1,12 +1,13 @@
 // The cost of many realms for a server at rest, and for a server that has answered for each realm.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectedCluster } from '../../../support/cluster.ts';
 import { median, number } from '../../bench.ts';
 import { processorSeconds, residentMiB } from '../../machine.ts';
 import { startProgram } from '../../processes.ts';
 import { freePort, serverFile } from '../../target.ts';
 import { copyOf } from '../fill.ts';
 import { FLAT, growthOf, type Lab, read, type ScaleCase } from '../growth.ts';
-import { type Side, withClient } from '../site.ts';
+import type { Side } from '../site.ts';
 
 /** Another server on the same installation that has answered no request yet. */
 async function fresh({ env }: Side) {
@@ -86,7 +87,7 @@ interface Work {
   seconds: ReadonlyMap<number, number>;
 }
 const workOf = ({ databaseUrl, server, name }: Side): Promise<Work> =>
-  withClient(databaseUrl, async (client) => {
+  connectedCluster(databaseUrl, async (client) => {
     await client.query('select pg_stat_force_next_flush()');
     const { rows } = await client.query<{ transactions: string; rows: string }>(
       `select xact_commit + xact_rollback as transactions, tup_returned as rows from pg_stat_database where datname = $1`,
