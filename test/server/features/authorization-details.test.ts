@@ -305,6 +305,24 @@ describe('a grant', () => {
     await server.admin.call(putAuthorizationDetailType, { params: at, body: { enabled: true } });
   });
 
+  test('loses the locations that its type no longer has', async () => {
+    const first = await tokens([{ ...files, locations: [FILES, OTHER] }]);
+    const [type] =
+      (await server.admin.call(listAuthorizationDetailTypes, { params, query: { q: 'files' } })).body ?? [];
+    const set = (locations: string[]) =>
+      server.admin.call(putAuthorizationDetailType, {
+        params: { ...params, id: type?.id ?? '' },
+        body: { locations },
+      });
+    await set([FILES]);
+    const narrower = await refresh(first.refresh_token);
+    expect(narrower.body.authorization_details).toEqual([files]);
+    await set([]);
+    const without = await refresh(narrower.body.refresh_token);
+    expect(without.body).not.toHaveProperty('authorization_details');
+    await set([FILES, OTHER]);
+  });
+
   test('names the types in events, not the values', async () => {
     await tokens([payment]);
     const { body: events = [] } = await server.admin.call(listEvents, {

@@ -69,7 +69,13 @@ export function createAuthorizationDetails({ sql, now }: { sql: Sql; now: () => 
     ): Promise<AuthorizationDetail[]> {
       if (granted.length === 0) return [];
       const known = await types.get(realm, '');
-      return granted.filter(({ type }) => client.authorizationDetailsTypes.has(type) && known.has(type));
+      return granted.flatMap((detail) => {
+        const { type, locations } = detail;
+        const of = client.authorizationDetailsTypes.has(type) ? known.get(type) : undefined;
+        if (!of || !locations) return of ? [detail] : [];
+        const still = locations.filter((location) => of.locations.includes(location));
+        return still.length === 0 ? [] : [{ ...detail, locations: still }];
+      });
     },
 
     drop: (realm: string | undefined): void => types.drop(realm),
