@@ -1,8 +1,6 @@
 // The rules for a client as a whole: faults that no single field's schema can find.
-
-import { isIP } from 'node:net';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
-import { CERTIFICATE_NAMES, type CertificateName, usesSecret } from '../../../contract/client-authentication.ts';
+import { usesSecret } from '../../../contract/client-authentication.ts';
 import { type EncryptionFields, encryptedAnswers } from '../../../contract/client-jwts.ts';
 import type { Client } from '../../../contract/clients.ts';
 import { loopbackHosts } from '../../../contract/names.ts';
@@ -14,31 +12,33 @@ import { encryptionKeyFor } from '../../../domain/encryption-key.ts';
 import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt } from '../../../http/own-addresses.ts';
 import { joinPaths } from '../../../resource/items.ts';
 import type { Wanted } from '../../../resource/part.ts';
-import { authorityFaults } from './authorities.ts';
+import { type Certified, certificateFaults } from './certificate-rules.ts';
 import { type Profiled, profileFaults } from './profile.ts';
 
-/** Addresses that pages show or link to. */
-const SHOWN = ['logoUri', 'clientUri', 'policyUri', 'tosUri'] as const;
+const HTTPS = [
+  'jwksUri',
+  'logoUri',
+  'clientUri',
+  'policyUri',
+  'tosUri',
+  'backchannelLogoutUri',
+  'backchannelNotificationEndpoint',
+] as const;
 
 type Shape = Profiled &
   EncryptionFields &
+  Certified &
   Pick<
     Client,
     | 'profile'
-    | CertificateName
-    | 'tlsClientAuthAuthorities'
     | 'grantTypes'
     | 'postLogoutRedirectUris'
     | 'requirePkce'
-    | 'jwks'
-    | 'jwksUri'
     | 'defaultClientScopes'
     | 'optionalClientScopes'
     | 'sectorIdentifierUri'
     | 'requestUris'
-    | (typeof SHOWN)[number]
-    | 'backchannelNotificationEndpoint'
-    | 'backchannelLogoutUri'
+    | (typeof HTTPS)[number]
     | 'frontchannelLogoutUri'
   >;
 
@@ -86,26 +86,19 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
     ...(open && grantTypes.includes('client_credentials')
       ? [fault('grantTypes', 'a public client cannot use client_credentials (RFC 6749 §4.4)')]
       : []),
+    ...(open && grantTypes.includes(CIBA)
+      ? [fault('grantTypes', 'a public client cannot ask people by the backchannel (CIBA Core §5)')]
+      : []),
     ...(method === 'private_key_jwt' && jwks === null && jwksUri === null
       ? [fault('jwks', 'private_key_jwt needs jwks or jwksUri')]
       : []),
     ...certificateFaults(client),
     ...(jwks !== null && jwksUri !== null ? [fault('jwksUri', 'give jwks or jwksUri, not both (RFC 7591 §2)')] : []),
-    ...(jwksUri !== null && !jwksUri.startsWith('https:') ? [fault('jwksUri', 'must be https')] : []),
     ...(jwks === null ? [] : jwksFaults(jwks)),
     ...(client.sectorIdentifierUri === null || client.sectorIdentifierUri.startsWith('https:')
       ? []
       : [fault('sectorIdentifierUri', 'must be https (OpenID Connect Core §8.1)')]),
-    ...(client.backchannelLogoutUri === null || client.backchannelLogoutUri.startsWith('https:')
-      ? []
-      : [fault('backchannelLogoutUri', 'must be https')]),
-    ...((client.backchannelNotificationEndpoint?.startsWith('https:') ?? true)
-      ? []
-      : [fault('backchannelNotificationEndpoint', 'must be https')]),
-    ...(open && grantTypes.includes(CIBA)
-      ? [fault('grantTypes', 'a public client cannot ask people by the backchannel (CIBA Core §5)')]
-      : []),
-    ...SHOWN.flatMap((field) => ((client[field]?.startsWith('https:') ?? true) ? [] : [fault(field, 'must be https')])),
+    ...HTTPS.flatMap((field) => ((client[field]?.startsWith('https:') ?? true) ? [] : [fault(field, 'must be https')])),
     ...client.requestUris.flatMap((uri, i) =>
       uri.startsWith('https:') ? [] : [fault(`requestUris[${i}]`, 'must be https')],
     ),
@@ -120,41 +113,6 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
         : [],
     ),
   ];
-}
-
-/** RFC 8705 §2.1.2: a client has exactly one name. §2.2.2: a self-signed certificate has to be registered. */
-function certificateFaults(client: Shape): FieldError[] {
-  const { tokenEndpointAuthMethod: method, jwks, jwksUri, tlsClientAuthAuthorities: authorities } = client;
-  const [first, second] = CERTIFICATE_NAMES.filter((field) => client[field] !== null);
-  const keys: unknown[] = Array.isArray(jwks?.keys) ? jwks.keys : [];
-  const certificates = keys.some((key) => Array.isArray(Object(key).x5c));
-  return [
-    ...(method === 'tls_client_auth' && first === undefined
-      ? [fault('tlsClientAuthSubjectDn', 'tls_client_auth needs this, or one of tlsClientAuthSan…')]
-      : []),
-    ...(second === undefined ? [] : [fault(second, `only one name counts, and ${first} is given (RFC 8705 §2.1.2)`)]),
-    ...CERTIFICATE_NAMES.flatMap((field) => nameFault(field, client[field])),
-    ...authorityFaults('tlsClientAuthAuthorities', authorities),
-    ...(method === 'self_signed_tls_client_auth' && jwksUri === null && !certificates
-      ? [fault('jwks', 'self_signed_tls_client_auth needs a key with x5c, or jwksUri')]
-      : []),
-  ];
-}
-
-const NAME_FORMS: Readonly<Record<CertificateName, [RegExp, string]>> = {
-  tlsClientAuthSubjectDn: [
-    /^\s*[A-Za-z0-9.-]+\s*=([^\\,+;]|\\.)+([,+;]\s*[A-Za-z0-9.-]+\s*=([^\\,+;]|\\.)+)*$/,
-    'must be a distinguished name such as CN=billing,O=Example,C=DE (RFC 4514)',
-  ],
-  tlsClientAuthSanDns: [/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/, 'must be a DNS name, without a wildcard'],
-  tlsClientAuthSanUri: [/^[A-Za-z][A-Za-z0-9+.-]*:[\x21-\x7e]+$/, 'must be an absolute URI'],
-  tlsClientAuthSanIp: [/^[0-9a-fA-F.:]+$/, 'must be an IP address'],
-  tlsClientAuthSanEmail: [/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address'],
-};
-function nameFault(field: CertificateName, name: string | null): FieldError[] {
-  const [form, message] = NAME_FORMS[field];
-  const isFit = name === null || (form.test(name) && (field !== 'tlsClientAuthSanIp' || isIP(name) !== 0));
-  return isFit ? [] : [fault(field, message)];
 }
 
 /** An encrypted answer needs a key that the client has registered; `…Enc` needs its `…Alg`. */

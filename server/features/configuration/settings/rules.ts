@@ -9,7 +9,7 @@ import { MASTER } from '../../../contract/realms.ts';
 import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../../contract/settings.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../../http/own-addresses.ts';
-import { authorityFaults } from '../clients/authorities.ts';
+import { authorityFaults } from '../clients/certificate-rules.ts';
 
 /** The stored settings: only those that were set. */
 export type StoredSettings = Partial<Omit<RealmSettingsDto, 'realmId'>>;
