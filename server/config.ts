@@ -34,26 +34,17 @@ const isAddress = (address: string): boolean => {
 const named = z.enum(['loopback', 'linklocal', 'uniquelocal']);
 const proxies = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), named]);
 
-const CertificateHeaderForm = z.enum(certificateHeaderForms);
-const ANY_NAME: readonly ClientCertificateHeaderForm[] = ['nginx', 'haproxy'];
-const certificateHeader = z
-  .string()
-  .regex(
-    /^[a-z0-9-]+(:[A-Za-z0-9-]{1,100})?$/,
-    `must be one of ${CertificateHeaderForm.options.join(', ')}; nginx and haproxy may name the header: nginx:X-Client-Cert`,
-  )
-  .transform((said, context): ClientCertificateHeader => {
-    const [word = '', name] = said.split(':');
-    const form = CertificateHeaderForm.safeParse(word);
-    if (form.success && (name === undefined || ANY_NAME.includes(form.data)))
-      return { form: form.data, name: name?.toLowerCase() };
-    context.addIssue(
-      form.success
-        ? `the header of ${word} has one name: leave ${name} out`
-        : `must be one of ${CertificateHeaderForm.options.join(', ')}`,
-    );
-    return z.NEVER;
-  });
+/** Their header has no name of its own, so that it may be given: `nginx:X-Client-Cert`. */
+const NAMEABLE: readonly ClientCertificateHeaderForm[] = ['nginx', 'haproxy'];
+const certificateHeader = z.string().transform((text, context): ClientCertificateHeader => {
+  const [, word, name] = /^([a-z0-9-]+)(?::([A-Za-z0-9-]{1,100}))?$/.exec(text) ?? [];
+  const form = certificateHeaderForms.find((one) => one === word);
+  if (form && (name === undefined || NAMEABLE.includes(form))) return { form, name: name?.toLowerCase() };
+  context.addIssue(
+    `must be one of ${certificateHeaderForms.join(', ')}; only ${NAMEABLE.join(' and ')} may name the header: nginx:X-Client-Cert`,
+  );
+  return z.NEVER;
+});
 
 /** A number. The messages tell text that is no number from a number out of bounds. */
 const number = () =>
@@ -193,6 +184,10 @@ const TOGETHER = [
   ['SVC_MTLS_KEY_FILE', 'SVC_MTLS_PORT'],
   ['SVC_CLIENT_CERT_HEADER', 'SVC_CLIENT_CERT_PROXIES'],
   ['SVC_CLIENT_CERT_PROXIES', 'SVC_CLIENT_CERT_HEADER'],
+  ['SVC_SIEM_CERT_FILE', 'SVC_SIEM_KEY_FILE'],
+  ['SVC_SIEM_KEY_FILE', 'SVC_SIEM_CERT_FILE'],
+  // The headers are believed of these proxies alone.
+  ['SVC_LOCATION_HEADERS', 'SVC_TRUST_PROXY'],
 ] as const;
 
 /** Rules over several variables, checked even if single ones are faulty, so that every fault is reported at once. */
@@ -206,17 +201,11 @@ function faultsTogether(env: Readonly<Record<string, string | undefined>>): stri
   if (env.DATABASE_URL !== undefined && env.SVC_MASTER_KEY === undefined) {
     faults.push('SVC_MASTER_KEY: is required with DATABASE_URL (openssl rand -base64 32)');
   }
-  if (env.SVC_LOCATION_HEADERS !== undefined && env.SVC_TRUST_PROXY === undefined) {
-    faults.push('SVC_LOCATION_HEADERS: is believed of the proxies in SVC_TRUST_PROXY alone, which is needed too');
-  }
   for (const [one, other] of TOGETHER) {
     if (env[one] !== undefined && env[other] === undefined) faults.push(`${other}: is needed too with ${one}`);
   }
   if (env.SVC_MTLS_URL !== undefined && env.SVC_MTLS_PORT === undefined && env.SVC_CLIENT_CERT_HEADER === undefined) {
     faults.push('SVC_MTLS_URL: needs SVC_MTLS_PORT, or SVC_CLIENT_CERT_HEADER');
-  }
-  if ((env.SVC_SIEM_CERT_FILE === undefined) !== (env.SVC_SIEM_KEY_FILE === undefined)) {
-    faults.push('SVC_SIEM_CERT_FILE: goes together with SVC_SIEM_KEY_FILE');
   }
   return faults;
 }
