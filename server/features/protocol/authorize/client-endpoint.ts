@@ -4,12 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import type { Refusals } from '../../../events/refusals.ts';
-import { certificateOf } from '../../../http/client-certificate.ts';
 import type { Cors } from '../../../http/cors.ts';
 import type { Form } from '../../../http/form.ts';
 import { formOf, oauthErrorOf, realmOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
+import { clientRequestOf } from '../client-authentication/request.ts';
 import type { ClientAuthentication } from '../client-authentication/service.ts';
 import type { Documents } from './requests.ts';
 
@@ -30,15 +30,8 @@ export async function answerClient(
 ): Promise<FastifyReply> {
   const realm = realmOf(request);
   const form = formOf(request);
-  const { authorization } = request.headers;
   await documents.ensure(realm, form.get('client_id') ?? '', request.ip);
-  const { client, confidential } = await authentication.authenticate({
-    realm,
-    authorization,
-    form,
-    address: request.ip,
-    certificate: certificateOf(request),
-  });
+  const { client, confidential } = await authentication.authenticate(clientRequestOf(request, form));
   cors.restrict(request, reply, client);
   const retryAfterSeconds = confidential ? undefined : attempts.take(inRealm(realm, request.ip));
   if (retryAfterSeconds !== undefined) throw new OAuthError('slow_down', tooMany, { retryAfterSeconds });

@@ -2,7 +2,6 @@
 // with a token for the protection API.
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import * as api from '../../../contract/authzen.ts';
-import { certificateOf } from '../../../http/client-certificate.ts';
 import { preflightForAll } from '../../../http/cors.ts';
 import { parseForm } from '../../../http/form.ts';
 import { acceptEmptyJson, jsonBodyOf } from '../../../http/json-body.ts';
@@ -11,6 +10,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import { type PresentedToken, presentedBy } from '../../../http/presented-token.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
+import { clientRequestOf } from '../client-authentication/request.ts';
 import type { ClientAuthentication } from '../client-authentication/service.ts';
 import type { Searches } from './search.ts';
 import type { Access, Caller } from './service.ts';
@@ -42,13 +42,7 @@ export function authzenRoutes(app: FastifyInstance, deps: AuthzenRoutesDeps): vo
     const presented = presentedBy(request);
     const { client, confidential } = presented
       ? { ...(await byToken(realm, presented)), confidential: true }
-      : await authentication.authenticate({
-          realm,
-          authorization: request.headers.authorization,
-          form: parseForm(''),
-          address: request.ip,
-          certificate: certificateOf(request),
-        });
+      : await authentication.authenticate(clientRequestOf(request, parseForm('')));
     if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
     return { realm, server: client, ipAddress: request.ip };
   }

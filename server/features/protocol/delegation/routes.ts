@@ -2,9 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { agentDelegationRoute } from '../../../contract/agents.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
-import { certificateOf } from '../../../http/client-certificate.ts';
-import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
-import { dpopOf } from '../../../http/presented-token.ts';
+import { sendJson } from '../../../http/oauth.ts';
+import { tokenRequestOf } from '../token/request.ts';
 import type { TokenEndpoint } from '../token/service.ts';
 
 export function agentDelegationRoutes(
@@ -14,17 +13,7 @@ export function agentDelegationRoutes(
   app.route({
     ...agentDelegationRoute,
     handler: async (request, reply) => {
-      const realm = realmOf(request);
-      const proof = dpopOf(request);
-      if (proof) void reply.header('dpop-nonce', dpop.nonce(realm));
-      const { json } = await endpoint.answer({
-        realm,
-        authorization: request.headers.authorization,
-        form: formOf(request),
-        ipAddress: request.ip,
-        dpop: proof,
-        certificate: certificateOf(request),
-      });
+      const { json } = await endpoint.answer(tokenRequestOf(request, reply, dpop));
       return sendJson(reply.header('pragma', 'no-cache'), json);
     },
   });

@@ -1,11 +1,11 @@
 // POST /realms/{realm}/oauth2/introspect: for confidential clients. The answer is JSON, or a signed JWT (RFC 9701).
 import type { FastifyInstance } from 'fastify';
 import { introspectRoute } from '../../../contract/oauth.ts';
-import { certificateOf } from '../../../http/client-certificate.ts';
 import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { type PresentedToken, presentedBy } from '../../../http/presented-token.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
+import { clientRequestOf } from '../client-authentication/request.ts';
 import type { ClientAuthentication } from '../client-authentication/service.ts';
 import type { Introspection } from './service.ts';
 import { INTROSPECTION_JWT, type SignedIntrospection, wantsJwt } from './signed.ts';
@@ -36,13 +36,7 @@ export function introspectRoutes(
       const presented = presentedBy(request);
       const { client, confidential } = presented
         ? { ...(await byToken(realm, presented)), confidential: true }
-        : await authentication.authenticate({
-            realm,
-            authorization: request.headers.authorization,
-            form,
-            address: request.ip,
-            certificate: certificateOf(request),
-          });
+        : await authentication.authenticate(clientRequestOf(request, form));
       // A caller without authentication could probe for valid tokens (RFC 7662 §2.1).
       if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
       const token = form.get('token');

@@ -1,10 +1,10 @@
 // POST /realms/{realm}/oauth2/revoke.
 import type { FastifyInstance } from 'fastify';
 import { revokeRoute } from '../../../contract/oauth.ts';
-import { certificateOf } from '../../../http/client-certificate.ts';
 import type { Cors } from '../../../http/cors.ts';
 import { formOf, realmOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import { clientRequestOf } from '../client-authentication/request.ts';
 import type { ClientAuthentication } from '../client-authentication/service.ts';
 import type { Revocation } from './service.ts';
 
@@ -23,13 +23,7 @@ export function revokeRoutes(
       const realm = realmOf(request);
       await cors.allow(request, reply);
       const form = formOf(request);
-      const { client } = await authentication.authenticate({
-        realm,
-        authorization: request.headers.authorization,
-        form,
-        address: request.ip,
-        certificate: certificateOf(request),
-      });
+      const { client } = await authentication.authenticate(clientRequestOf(request, form));
       cors.restrict(request, reply, client);
       const token = form.get('token');
       if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');

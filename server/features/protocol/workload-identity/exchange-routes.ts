@@ -4,10 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import { workloadTokenRoute } from '../../../contract/workload-identity.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
-import { certificateOf } from '../../../http/client-certificate.ts';
-import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
+import { realmOf, sendJson } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
-import { dpopOf } from '../../../http/presented-token.ts';
+import { tokenRequestOf } from '../token/request.ts';
 import type { TokenEndpoint } from '../token/service.ts';
 
 export function workloadTokenRoutes(
@@ -26,16 +25,9 @@ export function workloadTokenRoutes(
       if (retryAfterSeconds !== undefined)
         throw new OAuthError('slow_down', 'Too many exchanges from this address', { retryAfterSeconds });
       void reply.header('pragma', 'no-cache');
-      const proof = dpopOf(request);
-      if (proof) void reply.header('dpop-nonce', dpop.nonce(realm));
-      const { json } = await endpoint.answer({
-        realm,
-        authorization: undefined,
-        form: formOf(request),
-        ipAddress: request.ip,
-        dpop: proof,
-        certificate: certificateOf(request),
-      });
+      const asked = tokenRequestOf(request, reply, dpop);
+      // The credential is in the form: no client authenticates here.
+      const { json } = await endpoint.answer({ ...asked, authorization: undefined });
       return sendJson(reply, json);
     },
   });
