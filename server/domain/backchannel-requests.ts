@@ -27,7 +27,10 @@ export const insertRequest = (sql: Sql, realm: string, r: NewBackchannelRequest)
   values (${realm}, ${r.id}, ${r.hash}, ${r.client}, ${r.userId}, ${r.hintHash}, ${r.parameters}, ${r.bindingMessage},
     ${r.challenge}, ${r.shown}, ${r.notification}, ${r.createdAt}, ${r.expiresAt}, ${r.intervalSeconds})`;
 
-/** What else was asked of the user, or with the same hint, lately. The lock lets no second request count at the same moment. */
+/**
+ * What else the user was shown, or asked with the same hint, lately; a request that was not shown delays no other. The lock lets
+ * no second request count at the same moment.
+ */
 export async function readLately(
   sql: Sql,
   realm: string,
@@ -54,7 +57,7 @@ export async function readLately(
   const [row] = await sql<{ unanswered: number; denied: number; repeated: boolean; like: boolean }>`
     select
       (select count(*)::int from backchannel_authentication
-        where realm_id = ${realm} and user_id = ${userId} and created_at > ${since} and session_id is null) as unanswered,
+        where realm_id = ${realm} and user_id = ${userId} and created_at > ${since} and session_id is null and shown) as unanswered,
       (select count(*)::int from backchannel_authentication
         where realm_id = ${realm} and user_id = ${userId} and created_at > ${since} and denied_at is not null) as denied,
       exists (select from backchannel_authentication

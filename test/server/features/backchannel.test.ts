@@ -176,6 +176,17 @@ describe('a person who is asked', () => {
     expect(await waiting(device)).toHaveLength(4);
   });
 
+  test('is asked again after ten minutes, however many requests they were not shown meanwhile', async () => {
+    const { username, device } = await somebody();
+    for (let n = 0; n < 4; n += 1) await ask({ login_hint: username });
+    clock += 540_000;
+    for (let n = 0; n < 5; n += 1) await ask({ login_hint: username }, 'other');
+    expect(await waiting(device)).toEqual([]);
+    clock += 61_000;
+    await ask({ login_hint: username });
+    expect(await waiting(device)).toHaveLength(1);
+  });
+
   test('is asked no more after a refusal, for ten minutes', async () => {
     const { username, device } = await somebody();
     await ask({ login_hint: username });
