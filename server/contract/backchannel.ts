@@ -2,7 +2,7 @@
 // docs/backchannel.md.
 import { z } from 'zod';
 import { EpochMs, Id, InRealm, RealmName } from './names.ts';
-import { ClientParameters, OAuthErrorBody } from './oauth.ts';
+import { ClientParameters, failuresWithoutBrowser } from './oauth.ts';
 import { route } from './route.ts';
 import { servedTo } from './surface.ts';
 
@@ -42,11 +42,7 @@ export const backchannelRoute = {
       200: z
         .object({ auth_req_id: z.string(), expires_in: z.int(), interval: z.int() })
         .meta({ id: 'BackchannelAuthenticationResponse' }),
-      400: OAuthErrorBody.describe('The request is wrong, or the realm says no: `error` tells which'),
-      401: OAuthErrorBody.describe('`invalid_client`; see WWW-Authenticate'),
-      403: OAuthErrorBody.describe('`access_denied`: the application is switched off'),
-      404: OAuthErrorBody.describe('There is no such realm'),
-      default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
+      ...failuresWithoutBrowser,
     },
   },
 } as const;

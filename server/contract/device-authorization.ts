@@ -1,7 +1,7 @@
 // Device authorization as devices see it: RFC 8628. Parsed by the rules of OAuth's forms (http/form.ts).
 import { z } from 'zod';
 import { InRealm } from './names.ts';
-import { ClientParameters, OAuthErrorBody } from './oauth.ts';
+import { ClientParameters, failuresWithoutBrowser } from './oauth.ts';
 import { servedTo } from './surface.ts';
 
 const parameter = z.string().optional();
@@ -38,11 +38,7 @@ export const deviceAuthorizationRoute = {
           interval: z.int(),
         })
         .meta({ id: 'DeviceAuthorizationResponse' }),
-      400: OAuthErrorBody.describe('The request is wrong, or the realm says no: `error` tells which'),
-      401: OAuthErrorBody.describe('`invalid_client`; see WWW-Authenticate'),
-      403: OAuthErrorBody.describe('`access_denied`: the application is switched off'),
-      404: OAuthErrorBody.describe('There is no such realm'),
-      default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
+      ...failuresWithoutBrowser,
     },
   },
 } as const;

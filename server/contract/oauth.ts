@@ -146,10 +146,18 @@ const consumes = ['application/x-www-form-urlencoded'];
 const bad = OAuthErrorBody.describe('The request is wrong, or the realm says no: `error` tells which');
 const unproven = OAuthErrorBody.describe('`invalid_client` or `invalid_token`; see WWW-Authenticate');
 const insufficient = OAuthErrorBody.describe('`insufficient_scope`: the token has no scope openid');
+const switchedOff = OAuthErrorBody.describe('`access_denied`: the application is switched off');
 const noRealm = OAuthErrorBody.describe('There is no such realm');
 const json = {
   404: noRealm,
   default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),
+};
+/** Of endpoints where a client begins a request for a user without a browser. */
+export const failuresWithoutBrowser = {
+  400: bad,
+  401: OAuthErrorBody.describe('`invalid_client`; see WWW-Authenticate'),
+  403: switchedOff,
+  ...json,
 };
 const html = (description: string) => ({ description, content: { 'text/html': { schema: z.string() } } });
 const page = {
@@ -212,7 +220,7 @@ export const pushRoute = {
       201: z.object({ request_uri: z.string(), expires_in: z.int() }).meta({ id: 'PushedAuthorizationResponse' }),
       400: bad,
       401: unproven,
-      403: OAuthErrorBody.describe('`access_denied`: the application is switched off'),
+      403: switchedOff,
       413: OAuthErrorBody.describe('`invalid_request`: the request is too long'),
       ...json,
     },

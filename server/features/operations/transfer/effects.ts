@@ -24,7 +24,6 @@ export interface Touched {
   claim?: string;
   /** Clients that may request this resource. */
   resource?: string;
-  /** Clients that authenticate by this method. */
   /** Clients that authenticate by this method, and for which the realm's setting decides. */
   authMethod?: string;
   /** Clients identified by the URL of their metadata document. */
