@@ -55,7 +55,10 @@ export function MessageTest({ realm, row }: Pick<EndProps, 'realm' | 'row'>) {
   };
   const { label, placeholder } = fields[channel];
   return (
-    <Panel title="Send a test message" lead="It goes out at once, and nothing of it is stored.">
+    <Panel
+      title="Send a test message"
+      lead="It goes out at once. Only an event is stored of it, without the recipient."
+    >
       <form className="stack" onSubmit={send} noValidate>
         {known.length > 0 && (
           <Select
