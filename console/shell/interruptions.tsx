@@ -1,6 +1,6 @@
 // Interruptions on any page: the session has ended, or the server asks for a second factor.
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { type Interruption, onInterruption, ServerProblem } from '../api/client.ts';
 import { useWrite } from '../api/queries.ts';
 import { stepUpAdminSession } from '../generated/routes.ts';
@@ -73,9 +73,15 @@ export function StepUp({ onDone }: { onDone: () => void }) {
   const wrong = stepUp.error instanceof ServerProblem && stepUp.error.is('invalid-credentials');
   const form = useId();
   const isCode = /^[\d ]{6,10}$/.test(code);
-  // a code works once: the second press of Enter must not send it again
+  // A code works once: a second press of Enter must not send it again, though it may come before the page shows the first.
+  const isSent = useRef(false);
   const prove = () => {
-    if (isCode && !stepUp.isPending) stepUp.mutate({ body: { otp: code.replaceAll(' ', '') } }, { onSuccess: onDone });
+    if (!isCode || isSent.current) return;
+    isSent.current = true;
+    const onSettled = () => {
+      isSent.current = false;
+    };
+    stepUp.mutate({ body: { otp: code.replaceAll(' ', '') } }, { onSuccess: onDone, onSettled });
   };
   return (
     <Dialog
