@@ -60,6 +60,7 @@ export async function startTestServer({
   bodyMs,
   failureMs,
   soonMs,
+  connections = 4,
   beside,
 }: {
   env?: Record<string, string>;
@@ -81,6 +82,8 @@ export async function startTestServer({
   failureMs?: number;
   /** How soon the server seals and forwards an event. */
   soonMs?: number;
+  /** To the database: each costs its process more than most tests, so only tests of what waits for one ask for as many as in production. */
+  connections?: number;
   /** Another replica of its installation. */
   beside?: TestServer;
 } = {}): Promise<TestServer> {
@@ -95,7 +98,7 @@ export async function startTestServer({
     SVC_OUTBOUND_ALLOW: '127.0.0.1,localhost',
     ...env,
   });
-  const pool = openPool(database.url, { max: 4 });
+  const pool = openPool(database.url, { max: connections });
   const log = lines
     ? createLog('info', { to: { write: (line) => void lines.push(line) } })
     : pino({ level: config.SVC_LOG_LEVEL });

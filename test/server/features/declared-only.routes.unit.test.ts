@@ -28,6 +28,7 @@ const atRunTime = new Set([
   // deliveries, tests and syncs
   'POST /admin/realms/:realm/messaging/messages/:id/retry',
   'POST /admin/realms/:realm/messaging/providers/:channel/test',
+  'POST /admin/realms/:realm/messaging/templates/test',
   'POST /admin/realms/:realm/scim-targets/:id/reconcile',
   'POST /admin/realms/:realm/user-federation/:alias/sync',
   'POST /admin/realms/:realm/user-federation/:alias/test',

@@ -10,7 +10,7 @@ const REALMS = ['stalled', 'peaceful'];
 const PEOPLE = ['alice', 'bob', 'carol', 'dave'];
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ connections: 10 });
   for (const realm of REALMS) await makePeopledRealm(server, realm, PEOPLE);
 });
 afterAll(() => server?.stop());
