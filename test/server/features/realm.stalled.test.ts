@@ -11,7 +11,7 @@ import { startTestServer, type TestServer } from '../../support/server.ts';
 let server: TestServer;
 const MORE = Array.from({ length: 9 }, (_, i) => `stalled${i}`);
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ connections: 10 });
   for (const realm of ['stalled', ...MORE, 'peaceful']) await makePeopledRealm(server, realm);
 });
 afterAll(() => server?.stop());

@@ -11,7 +11,7 @@ import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ connections: 10 });
   for (const realm of ['stalled', 'peaceful']) {
     await makePeopledRealm(server, realm);
     await makeClient(server, realm, { clientId: 'robot', secret: SECRET, grantTypes: ['client_credentials'] });
