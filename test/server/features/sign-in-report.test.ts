@@ -14,7 +14,7 @@ import {
   simulateUnsavedFlow,
   type UnsavedSituation,
 } from '../../../server/contract/sign-in-report.ts';
-import { importRealm } from '../../../server/contract/transfer.ts';
+import { importRealm, type RealmDocument } from '../../../server/contract/transfer.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { listUsers, putRequiredActions, putUser, setPassword } from '../../../server/contract/users.ts';
 import { newId } from '../../../server/crypto/ids.ts';
@@ -115,6 +115,32 @@ test('a disabled user, one without a password, and required actions are told', a
     obstacles: [{ code: 'no-way', message: 'The user has no password that can be used' }],
     path: { ends: 'stuck', level: null },
   });
+});
+
+test('a way is offered beside a step only where the realm has it: an identity provider on the page, mail', async () => {
+  const beside = async () => (await report()).path.steps[0]?.others.map(({ authenticatorId }) => authenticatorId);
+  const declare = (body: RealmDocument) => server.admin.call(importRealm, { params: { realm }, body });
+  const corp = { alias: 'corp', type: 'oidc' as const, config: { issuer: 'https://corp.example.com' } };
+  expect(await beside()).toEqual([]);
+  await declare({ identityProviders: [{ ...corp, hidden: true }] });
+  expect(await beside()).toEqual([]);
+  await declare({ identityProviders: [{ ...corp, hidden: false }] });
+  expect(await beside()).toEqual(['idp-redirect']);
+  await declare({ identityProviders: [{ ...corp, enabled: false }] });
+  expect(await beside()).toEqual([]);
+
+  const executions = [
+    { authenticatorId: 'username-password', requirement: 'ALTERNATIVE' as const },
+    { authenticatorId: 'magic-link', requirement: 'ALTERNATIVE' as const },
+    { authenticatorId: 'idp-redirect', requirement: 'ALTERNATIVE' as const, config: { provider: 'corp' } },
+  ];
+  await server.admin.call(putFlow, { params: { realm, alias: 'browser' }, body: { executions } });
+  expect(await beside()).toEqual([]);
+  await declare({
+    identityProviders: [{ ...corp, enabled: true, hidden: true }],
+    messagingProviders: [{ channel: 'EMAIL', driver: 'smtp', config: { host: 'mail.example.com' } }],
+  });
+  expect(await beside()).toEqual(['magic-link', 'idp-redirect']);
 });
 
 test('where the realm demands a second factor, the report says that the user sets one up, or can’t', async () => {

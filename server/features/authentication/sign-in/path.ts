@@ -26,7 +26,7 @@ export interface PathStep {
   action: RequiredAction | null;
   /** Whether the user can do the step itself. */
   able: boolean;
-  others: { authenticatorId: string; able: boolean }[];
+  others: { authenticatorId: string; config: Record<string, unknown>; able: boolean }[];
 }
 export type PathEnd =
   | { ends: 'signed-in'; level: number }
@@ -87,7 +87,7 @@ export function pathOf(
       authenticatorId: next.authenticatorId,
       action: next.action ?? null,
       able: first?.able ?? false,
-      others: others.map(({ authenticatorId, able: can }) => ({ authenticatorId, able: can })),
+      others,
     });
     if (!taken) return { steps, ends: 'stuck' };
     const { authenticatorId, config } = taken;

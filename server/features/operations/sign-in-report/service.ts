@@ -60,6 +60,12 @@ interface Sees {
   seesPast: boolean;
 }
 const idsIn = (text: string): string[] => text.split(',').flatMap((id) => id.trim() || []);
+/** The aliases of the identity providers that a tree names. */
+const providersIn = (nodes: readonly TreeNode[]): string[] =>
+  nodes.flatMap(({ config, children }) => [
+    ...(typeof config.provider === 'string' ? [config.provider] : []),
+    ...providersIn(children),
+  ]);
 const missing = (what: string) => new Problem('not-found', `There is no such ${what}`);
 const StoredRisk = z.object({
   score: z.number(),
@@ -106,12 +112,11 @@ export function createSignInReports(deps: SignInReportDeps) {
     ]);
     if (!user || !standing) throw missing('user');
     const { EMAIL, SMS } = standing.reach;
-    const reach = {
-      EMAIL: EMAIL !== null && (await sends(realm, 'EMAIL')) ? EMAIL : null,
-      SMS: SMS !== null && (await sends(realm, 'SMS')) ? SMS : null,
-    };
+    const sent = { EMAIL: await sends(realm, 'EMAIL'), SMS: await sends(realm, 'SMS') };
+    const reach = { EMAIL: sent.EMAIL ? EMAIL : null, SMS: sent.SMS ? SMS : null };
     const keeper = await federation.source.keeperOf(realm, userId);
-    return { user, standing: { ...standing, reach }, keeper, providers: user.providers, reported: user.reported };
+    const { providers, reported } = user;
+    return { user, standing: { ...standing, reach }, keeper, providers, reported, sends: sent };
   }
   type Loaded = Awaited<ReturnType<typeof userOf>>;
 
@@ -166,7 +171,8 @@ export function createSignInReports(deps: SignInReportDeps) {
       },
       at,
     );
-    return { path, shown: shownPath(path, alias, boundBy) };
+    const means = { sends: loaded.sends, ...(await store.offeredProviders(sql, realm, providersIn(tree))) };
+    return { path, shown: shownPath(path, means, { flow: alias, boundBy }) };
   }
 
   /** A score by an address tells whether the user has signed in from there: only a caller who may see that gets one. */

@@ -1,4 +1,5 @@
 // Whether a user has what a step asks for, and the steps of a path in words. Pure.
+import { BY_PROVIDER } from '../../../contract/flows.ts';
 import { inEnglish } from '../../../contract/phrases.ts';
 import type { SignInPath, SignInStep } from '../../../contract/sign-in-report.ts';
 import type { PersonStanding } from '../../../domain/standing.ts';
@@ -17,8 +18,20 @@ export interface Holder {
   keeper: string | undefined;
 }
 
+/** What a realm has for the steps of its sign-ins. */
+export interface RealmMeans {
+  /** The enabled identity providers among those that the flow names. */
+  named: readonly string[];
+  /** Whether the sign-in page shows an identity provider. */
+  showsProvider: boolean;
+  sends: Record<'EMAIL' | 'SMS', boolean>;
+}
+
+type Offers = (authenticatorId: string, config: Record<string, unknown>) => boolean;
+
 export function createSteps(registry: readonly AuthenticatorRecord[]) {
   const records = new Map(registry.map((entry) => [entry.id, entry]));
+  const types = registry.flatMap((entry) => (entry.category === 'METHOD' ? (entry.credential?.type ?? []) : []));
   const nameOf = (id: string): string => inEnglish(records.get(id)?.displayName ?? id);
 
   /** Whether the user has what an authenticator asks for. */
@@ -29,13 +42,30 @@ export function createSteps(registry: readonly AuthenticatorRecord[]) {
       if (record?.category !== 'METHOD') return false;
       if (record.credential?.type === 'password')
         return keeper !== undefined || (standing.types.includes('password') && !reported);
-      if (authenticatorId === 'idp-redirect')
+      if (authenticatorId === BY_PROVIDER)
         return provider === undefined ? providers.length > 0 : providers.includes(String(provider));
       return record.availableTo?.(standing) ?? standing.types.includes(record.credential?.type ?? '');
     };
 
-  function stepOf({ kind, authenticatorId, action, able, others }: PathStep): SignInStep {
-    const ways = others.map((way) => ({ ...way, displayName: nameOf(way.authenticatorId) }));
+  /** Whether the realm has what an authenticator needs, for any of its users. */
+  const offer =
+    ({ named, showsProvider, sends }: RealmMeans) =>
+    (authenticatorId: string, { provider }: Record<string, unknown>): boolean => {
+      if (authenticatorId === BY_PROVIDER)
+        return provider === undefined ? showsProvider : named.includes(String(provider));
+      const record = records.get(authenticatorId);
+      const reach = { EMAIL: sends.EMAIL ? 'an address' : null, SMS: sends.SMS ? 'a number' : null };
+      return record?.category !== 'METHOD' || (record.availableTo?.({ types, reach }) ?? true);
+    };
+
+  function stepOf({ kind, authenticatorId, action, able, others }: PathStep, offers: Offers): SignInStep {
+    const ways = others
+      .filter((way) => way.able || offers(way.authenticatorId, way.config))
+      .map((way) => ({
+        authenticatorId: way.authenticatorId,
+        displayName: nameOf(way.authenticatorId),
+        able: way.able,
+      }));
     const instead = ways.filter((way) => way.able).map(({ displayName }) => displayName);
     const name = authenticatorId === null ? '' : nameOf(authenticatorId);
     const can = kind === 'set-up' ? `The user sets it up: ${name}` : able ? `The user can do this: ${name}` : undefined;
@@ -62,9 +92,15 @@ export function createSteps(registry: readonly AuthenticatorRecord[]) {
       : missingWords(path.steps.at(-1)?.authenticatorId ?? '');
   }
 
-  function shownPath(path: Path, flow: string, boundBy: SignInPath['boundBy']): SignInPath {
+  function shownPath(
+    path: Path,
+    means: RealmMeans,
+    { flow, boundBy }: Pick<SignInPath, 'flow' | 'boundBy'>,
+  ): SignInPath {
     const level = path.ends === 'signed-in' ? path.level : null;
-    return { flow, boundBy, steps: path.steps.map(stepOf), ends: path.ends, level, message: endWords(path) };
+    const offers = offer(means);
+    const steps = path.steps.map((step) => stepOf(step, offers));
+    return { flow, boundBy, steps, ends: path.ends, level, message: endWords(path) };
   }
 
   return { nameOf, ability, endWords, shownPath };

@@ -22,6 +22,15 @@ export async function findUser(sql: Sql, realm: string, userId: string): Promise
   return row;
 }
 
+/** The identity providers that sign-ins can use. @param aliases those that a flow names */
+export async function offeredProviders(sql: Sql, realm: string, aliases: readonly string[]) {
+  const [row] = await sql<{ named: string[]; showsProvider: boolean }>`
+    select
+      array(select alias from identity_provider where realm_id = ${realm} and alias = any(${aliases}) and enabled) as named,
+      exists (select from identity_provider where realm_id = ${realm} and enabled and not hidden) as "showsProvider"`;
+  return row ?? { named: [], showsProvider: false };
+}
+
 export interface AttemptRow {
   id: string;
   at: Date;
