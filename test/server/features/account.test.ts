@@ -47,9 +47,23 @@ test('a password is changed after a proof of a moment ago, ends the other sessio
   const choose = await who.fill(proof, { username: 'ada', password: PASSWORD });
   expect(choose.heading).toBe('Choose a new password');
   const done = await who.fill(choose, { password: NEXT, repeated: NEXT });
-  expect(done.url).toContain('/account');
+  expect(done.url).toContain('/account?view=security');
+  expect(done.text).toContain('role="status">Your password is saved, and your other sessions have ended.');
   expect((await call(listSessions, { params: { realm } })).body).toHaveLength(1);
   await site.mailTo(address(), 'your password was changed');
+});
+
+test('a password that was not changed is not confirmed as saved', async () => {
+  const { who, page } = await signedIn();
+  const choose = await press(who, page, 'change', { action: 'UPDATE_PASSWORD' });
+  const back = await who.fill(choose, { do: 'cancel' });
+  expect(back.url).toContain('/account');
+  expect(back.text).not.toContain('role="status"');
+  later(301_000);
+  const proof = await press(who, back, 'change', { action: 'UPDATE_PASSWORD' });
+  const left = await who.fill(await who.fill(proof, { do: 'restart' }), { username: 'ada', password: PASSWORD });
+  expect(left.url).toContain('/account');
+  expect(left.text).not.toContain('Your password is saved');
 });
 
 test('an address is changed once the new one is proven, and the old one hears of it', async () => {

@@ -178,6 +178,15 @@ test('what is wrong with a new account is said, and the invitation stays', async
   expect(await post(person(), 'register', link, newcomer)).toMatchObject({ heading: 'You are in' });
 });
 
+test('all that is wrong with a new account is said at once, each at its field', async () => {
+  await call(putSettings, { params: params(), body: { termsVersion: '2' } });
+  const link = await invited(eve());
+  const page = await post(person(), 'register', link, { username: 'ada', password: 'short', repeated: 'shirt' });
+  const at = [...page.text.matchAll(/role="alert" id="([a-z]+)-error"/gi)].map(([, field]) => field);
+  expect(at).toEqual(['username', 'password', 'repeated', 'terms']);
+  expect(page.text).toMatch(/id="username"[^>]* autofocus/);
+});
+
 test('a field that doesn’t fit is named, in the language of the page', async () => {
   const department = { name: 'department', displayName: 'Abteilung', required: ['user' as const] };
   await call(putUserProfile, { params: params(), body: { attributes: [department] } });

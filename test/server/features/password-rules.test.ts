@@ -55,6 +55,18 @@ test('what a realm asks of passwords is asked at every door', async () => {
   expect((await alice.fill(again, { password: good, repeated: good })).url).toContain('/account');
 });
 
+test('a new password that is too short and not repeated is refused at both fields at once', async () => {
+  await server.admin.call(putRequiredActions, {
+    params: { realm, userId },
+    body: { requiredActions: ['UPDATE_PASSWORD'] },
+  });
+  const { alice, page } = await enter(PASSWORD);
+  const again = await alice.fill(page, { password: 'short', repeated: 'shirt' });
+  expect(again.text).toMatch(/id="password-error"><p>The new password must have at least 12 characters/);
+  expect(again.text).toContain('id="repeated-error"><p>The two passwords are not the same.');
+  expect(again.text.match(/aria-invalid="true"/g)).toHaveLength(2);
+});
+
 test('a word is refused twice in the list of words, and a realm answers the rules that it has', async () => {
   await expect(rules({ passwordBlocklist: ['acme', 'acme'] })).rejects.toMatchObject({ status: 400 });
   await expect(rules({ passwordBlocklist: ['ac'] })).rejects.toMatchObject({ status: 400 });

@@ -146,7 +146,10 @@ test('the realm’s rules are shown and hold, and what is refused leaves the lin
   expect(page.text).toContain('<li>At least 12 characters</li><li>A digit</li>');
   const weak = await who.fill(page, { password: NEXT, repeated: NEXT });
   expect(weak.text).toContain('must have a digit');
-  const same = await who.fill(weak, { password: `${NEXT} 1`, repeated: `${NEXT} 2` });
+  const both = await who.fill(weak, { password: 'short 1', repeated: 'short 2' });
+  expect(both.text).toMatch(/id="password-error"><p>[^<]*12 characters/);
+  expect(both.text).toContain('id="repeated-error"><p>The two passwords are not the same');
+  const same = await who.fill(both, { password: `${NEXT} 1`, repeated: `${NEXT} 2` });
   expect(same.text).toContain('The two passwords are not the same');
   expect((await who.fill(same, { password: `${NEXT} 1`, repeated: `${NEXT} 1` })).heading).toBe(
     'Your password is changed',

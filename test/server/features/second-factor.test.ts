@@ -77,6 +77,7 @@ test('in a fresh realm who has lost their app signs in by a recovery code', asyn
   await holdsApp();
   const { person, page } = await byPassword();
   expect(Object.keys(page.fields)).toContain('code');
+  expect(page.text).toMatch(/Lost your phone\?.*\n<p>Use another way that this page offers\./);
   const [, execution = ''] = /name="execution" value="([^"]+)"/.exec(page.text) ?? [];
   const { csrf = '' } = page.fields;
   const instead = await person.post(`/realms/${realm}/login`, { csrf, do: 'choose', execution });

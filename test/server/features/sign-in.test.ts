@@ -320,6 +320,7 @@ test('a known person on a new device proves an old factor, and the device is kno
   const ask = await enter(phone);
   expect(ask.heading).toBe('Enter your code');
   expect(ask.text).toContain('Lost your phone?');
+  expect(ask.text).toContain('This page has no other way for you. Ask your administrator or help desk');
   expect((await phone.fill(ask, { code: codeOf(secret) })).url).toContain('/account');
   expect((await events(realm, 'LOGIN_SUCCESS'))[0]?.data).toMatchObject({
     risk: { band: 'medium' },

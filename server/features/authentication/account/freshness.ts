@@ -5,7 +5,7 @@ import type { RequiredAction } from '../../../contract/required-actions.ts';
 import { type Factor, type Factors, provenSince, SECOND_FACTOR } from '../../../domain/factors.ts';
 import type { LiveSession } from '../../people/sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
-import { accountPath, viewOfAction, viewOfStep } from './views.ts';
+import { accountPath, outcomeOfStep, viewOfAction, viewOfStep } from './views.ts';
 
 export const FRESH_SECONDS = 300;
 
@@ -50,6 +50,9 @@ export function createFreshness({ factors, signIns, now }: FreshnessDeps) {
       setUp,
       request: null,
       continueAt: accountPath(realm, setUp === undefined ? viewOfAction(request.routeOptions.url) : viewOfStep(setUp)),
+      ...(setUp !== undefined && {
+        afterSetUp: `/realms/${realm}/account?view=${viewOfStep(setUp)}&said=${outcomeOfStep(setUp)}`,
+      }),
     });
   return {
     prove,

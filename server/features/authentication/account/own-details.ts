@@ -115,7 +115,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
     async changePassword({ realm, holder, by }: AccountWrite, password: string): Promise<void> {
       const { userId: id, username } = holder;
       const chosen = await choosePassword(realm, { id, username }, { password, repeated: password });
-      if (!chosen.ok) throw faultAt('password', chosen.message);
+      if (!chosen.ok) throw faultAt('password', chosen.faults[0].message);
       const keep = asThemselves.keep(holder);
       await asThemselves.write(realm, holder, (tx) =>
         credentials.setPassword(tx, by, realm, { id, username }, { phc: chosen.phc, temporary: false, keep }),

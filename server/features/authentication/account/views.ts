@@ -39,6 +39,12 @@ const profileSteps: readonly RequiredAction[] = ['UPDATE_PROFILE', 'VERIFY_EMAIL
 export const viewOfStep = (step: RequiredAction): AccountViewName =>
   profileSteps.includes(step) ? 'profile' : 'security';
 
+/** The name of what a step of a sign-in did, among the outcomes that the page reports (routes.ts). */
+export const outcomeOfStep = (step: RequiredAction): 'passwordSaved' | 'added' | 'changed' => {
+  if (step === 'UPDATE_PASSWORD') return 'passwordSaved';
+  return step.startsWith('CONFIGURE_') ? 'added' : 'changed';
+};
+
 /** @param below further content under the links */
 export const navigation = (
   realm: string,

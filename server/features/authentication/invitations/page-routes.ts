@@ -8,6 +8,7 @@ import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { isFromElsewhere, siteOf } from '../../../domain/site.ts';
+import type { FieldFault } from '../../../http/field-errors.ts';
 import { valuesIn, withValues } from '../../../http/profile-fields.ts';
 import { termsFault, termsOf } from '../../../http/terms.ts';
 import { text } from '../../../http/texts.ts';
@@ -102,12 +103,9 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
     const inputs = await invitations.inputs(realm);
     const { password, repeated, passkey: made, label = '', instead, token: _, ...values } = form;
     const choice = { inputs, takesPasskey: await takesPasskey(request, place), values };
-    const again = (field: string, message: string) =>
-      sendChoice(reply, place, invited, { ...choice, wrong: { field, message } });
+    const again = (faults: readonly FieldFault[]) => sendChoice(reply, place, invited, { ...choice, faults });
     if (instead !== undefined)
       return sendChoice(reply, place, invited, { ...choice, values: { ...values, how: 'password' } });
-    const unaccepted = termsFault(policy, form);
-    if (unaccepted !== undefined) return again('terms', unaccepted);
     const username = policy.registrationEmailAsUsername ? undefined : (form.username ?? '').trim();
     const nobody = { username, firstName: null, lastName: null, attributes: {} };
     const person = withValues(inputs, valuesIn(inputs, form), nobody);
@@ -116,10 +114,11 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
     const site = siteOf(request, policy, baseUrl);
     const byPasskey = { passkey: made, label: named === '' ? null : named, site, realmName: policy.displayName };
     const proof = choice.takesPasskey && form.how === 'passkey' ? byPasskey : { password, repeated };
-    const registered = await invitations.register(realm, place.token, { person, proof, terms }, request.ip);
+    const account = { person, proof, terms, unaccepted: termsFault(policy, form) };
+    const registered = await invitations.register(realm, place.token, account, request.ip);
     if (registered.do === 'over') return sendOver(reply, place);
-    if (registered.do === 'taken') return again('form', text('register.taken'));
-    if (registered.do === 'fault') return again(registered.field, registered.message);
+    if (registered.do === 'taken') return again([{ field: 'form', message: text('register.taken') }]);
+    if (registered.do === 'faults') return again(registered.faults);
     if (registered.do === 'passkey') {
       const message = text('passkey.notSetUp');
       const complaint = registered.failed ? { field: 'form', message, values: { label: named } } : undefined;

@@ -1,7 +1,7 @@
 // The pages of an invitation: sign in and join, or create an account; done; no longer valid.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import { errorNote, faultsOf, invalidState, noteAbove } from '../../../http/field-errors.ts';
+import { errorNote, type FieldFault, faultsOf, invalidState, noteAbove } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { passwordFields } from '../../../http/password-fields.ts';
@@ -19,16 +19,12 @@ export interface InvitationPage {
   token: string;
 }
 type Invited = Pick<InvitationRow, 'email' | 'organizationName'>;
-export interface Wrong {
-  field: string;
-  message: string;
-}
 type Values = Readonly<Record<string, string>>;
 interface Choice {
   inputs: readonly ProfileInput[];
   /** Whether the account may have a passkey instead of a password. */
   takesPasskey: boolean;
-  wrong?: Wrong;
+  faults?: readonly FieldFault[];
   /** The values that the user entered. */
   values?: Values;
 }
@@ -68,31 +64,33 @@ export function sendChoice(
   reply: FastifyReply,
   place: InvitationPage,
   invited: Invited,
-  { inputs, takesPasskey, wrong, values = {} }: Choice,
+  { inputs, takesPasskey, faults: found = [], values = {} }: Choice,
 ): FastifyReply {
   const { realm, settings } = place;
   const { email } = invited;
-  const state = (field: string): Html | false => wrong?.field === field && html`${invalidState(field)} autofocus`;
+  const focus = found[0]?.field;
+  const faults = faultsOf(undefined, found);
+  const state = (field: string): Html =>
+    html`${faults.has(field) && invalidState(field)}${field === focus && html` autofocus`}`;
   const title = titleOf(place, invited);
-  const faults = faultsOf(wrong);
   const register = form(
     place,
     'register',
     html`${!settings.registrationEmailAsUsername && usernameField(values.username, state('username'), faults)}
-${profileFields(inputs, valuesIn(inputs, values), { faults, focus: wrong?.field })}
+${profileFields(inputs, valuesIn(inputs, values), { faults, focus })}
 ${takesPasskey && signUpWays(values.how)}
 <div data-password>
-${passwordFields(settings, { isFirst: true, faults, focus: false })}
+${passwordFields(settings, { isFirst: true, faults, focus: focus === 'password' || focus === 'repeated' })}
 </div>
 ${termsBox(settings, values, state('terms'), faults)}
 <button>${text('register.submit')}</button>`,
   );
-  const body = html`${noteAbove(wrong, register)}
+  const body = html`${found.flatMap((fault) => noteAbove(fault, register) || [])}
 <p class="lead">${text('invitation.have', { email })}</p>
 ${form(place, 'sign-in', html`<button>${text('recover.goOn')}</button>`)}
 <p class="lead">${text('invitation.new', { email })}</p>
 ${register}`;
-  const documentTitle = wrong ? text('signIn.error', { title }) : title;
+  const documentTitle = found.length > 0 ? text('signIn.error', { title }) : title;
   const script = [passwordScript, ...(takesPasskey ? [signUpWaysScript] : [])].join('\n');
   return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script });
 }
@@ -101,7 +99,7 @@ ${register}`;
 export function sendPasskey(
   reply: FastifyReply,
   place: InvitationPage,
-  { page, wrong, values }: { page: StepPage; wrong: Omit<Wrong, 'field'> | undefined; values: Values },
+  { page, wrong, values }: { page: StepPage; wrong: Pick<FieldFault, 'message'> | undefined; values: Values },
 ): FastifyReply {
   const { realm, settings } = place;
   const { title, submit = title, script } = page;

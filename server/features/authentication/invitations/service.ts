@@ -14,6 +14,7 @@ import { invitationLinkTo } from '../../../domain/links.ts';
 import { userParty } from '../../../domain/party.ts';
 import { hasPermission, type Principal, requirePermission } from '../../../domain/principal.ts';
 import type { Site } from '../../../domain/site.ts';
+import type { FieldFault } from '../../../http/field-errors.ts';
 import { faultSentence } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
@@ -48,11 +49,11 @@ export interface How {
   mail?: boolean | undefined;
   expiresInSeconds?: number | undefined;
 }
-/** `fault`: the error of one field, in words for the user. `over`: the invitation was used or revoked, or has expired. */
+/** `faults`: the first error of each field, in words for the user. `over`: the invitation was used or revoked, or has expired. */
 export type Registered =
   | { do: 'done' }
   | { do: 'over' }
-  | { do: 'fault'; field: string; message: string }
+  | { do: 'faults'; faults: readonly FieldFault[] }
   | { do: 'taken' }
   /** The page asks for a passkey; `failed`: the former answer was invalid. */
   | { do: 'passkey'; creation: object; failed: boolean };
@@ -158,6 +159,16 @@ export function createInvitations(deps: InvitationsDeps) {
       );
     const mailStatus = mail ? 'queued' : 'none';
     return { ...wire(row, false), mailStatus, link: mail ? null : link } as const;
+  }
+
+  /** @param isNamed the user chose the username */
+  async function personFaults(realm: string, person: NewPerson, { isNamed }: { isNamed: boolean }) {
+    const faults = (await accounts.faults(realm, person)).map(
+      (one): FieldFault => ({ field: one.path, message: faultSentence(one) }),
+    );
+    if (!isNamed || faults.some(({ field }) => field === 'username')) return faults;
+    const isTaken = await accounts.usernameTaken(realm, person);
+    return isTaken ? [{ field: 'username', message: text('register.usernameTaken') }, ...faults] : faults;
   }
 
   async function create(realm: string, ipAddress: string, account: NewAccount): Promise<Registered> {
@@ -277,12 +288,15 @@ export function createInvitations(deps: InvitationsDeps) {
       {
         person,
         terms,
+        unaccepted,
         proof,
       }: {
         /** `username` undefined: the address is the username. */
         person: Omit<NewPerson, 'email' | 'username'> & { username: string | undefined };
         proof: WithPassword | WithPasskey;
         terms: { url: string | null; version: string | null } | undefined;
+        /** Why the form doesn't accept the terms, in words for the user. */
+        unaccepted: string | undefined;
       },
       ipAddress: string,
     ): Promise<Registered> {
@@ -290,21 +304,21 @@ export function createInvitations(deps: InvitationsDeps) {
       const found = await store.find(sql, realm, { link }, { now: now() });
       if (!found) return { do: 'over' };
       const whole = { ...person, username: person.username ?? found.email, email: found.email };
-      const [fault] = await accounts.faults(realm, whole);
-      if (fault) return { do: 'fault', field: fault.path, message: faultSentence(fault) };
-      const usernameTaken = person.username !== undefined && (await accounts.usernameTaken(realm, whole));
-      if (usernameTaken) return { do: 'fault', field: 'username', message: text('register.usernameTaken') };
+      const chosen = 'password' in proof ? await choosePassword(realm, whole, proof) : undefined;
+      const faults = [
+        ...(await personFaults(realm, whole, { isNamed: person.username !== undefined })),
+        ...(chosen?.ok === false ? chosen.faults : []),
+        ...(unaccepted === undefined ? [] : [{ field: 'terms', message: unaccepted }]),
+      ];
+      if (faults.length > 0) return { do: 'faults', faults };
       const account = { person: whole, emailVerified: found.isMailed, terms };
       const taking = async (tx: Tx, _: By, user: Accepting) => {
         const row = await store.find(tx.sql, realm, { link }, { now: now(), lock: true });
         if (!row) throw new Used();
         await take(tx, realm, row, user, ipAddress);
       };
-      if ('password' in proof) {
-        const chosen = await choosePassword(realm, whole, proof);
-        if (!chosen.ok) return { do: 'fault', field: chosen.field, message: chosen.message };
-        return create(realm, ipAddress, { ...account, phc: chosen.phc, beside: taking });
-      }
+      if (chosen?.ok) return create(realm, ipAddress, { ...account, phc: chosen.phc, beside: taking });
+      if ('password' in proof) throw new Error('a password without fault is chosen');
       const { passkey, label, site, realmName } = proof;
       // The passkey is created for the future account, so the id is derived from the link.
       const id = idNamed(`account by invitation ${secret}`);

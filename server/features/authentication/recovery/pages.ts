@@ -1,7 +1,7 @@
 // The pages of a forgotten password: enter a name, look into the mail, choose a new password, done.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import { errorNote, faultsOf, invalidState, noteAbove } from '../../../http/field-errors.ts';
+import { errorNote, type FieldFault, faultsOf, invalidState } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { passwordFields } from '../../../http/password-fields.ts';
@@ -55,23 +55,18 @@ export function sendLookIntoMail(reply: FastifyReply, { realm, settings, signIn 
 export function sendChoose(
   reply: FastifyReply,
   { realm, settings }: Pick<RecoveryPage, 'realm' | 'settings'>,
-  {
-    token,
-    username,
-    complaint,
-  }: { token: string; username: string; complaint?: { field: string; message: string } | undefined },
+  { token, username, faults = [] }: { token: string; username: string; faults?: readonly FieldFault[] },
 ): FastifyReply {
   const title = text('newPassword.title');
-  const fields = passwordFields(settings, { faults: faultsOf(complaint) });
+  const fields = passwordFields(settings, { faults: faultsOf(undefined, faults) });
   const body = html`<p class="lead">${text('recover.choose', { username })}</p>
-${noteAbove(complaint, fields)}
 <form method="post" action="/realms/${realm}/login/reset" novalidate>
 ${hidden('token', token)}
 <input class="hidden" type="text" name="username" value="${username}" autocomplete="username" tabindex="-1" aria-hidden="true" readonly>
 ${fields}
 <button>${text('recover.save')}</button>
 </form>`;
-  const documentTitle = complaint ? text('signIn.error', { title }) : title;
+  const documentTitle = faults.length > 0 ? text('signIn.error', { title }) : title;
   return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script: passwordScript });
 }
 

@@ -98,10 +98,8 @@ export function recoveryRoutes(app: FastifyInstance, deps: RecoveryRoutesDeps): 
     if (!found) return sendOver(reply, here);
     const verdict = await recovery.set(realm, token, { password, repeated }, request.ip);
     if (verdict.do === 'over') return sendOver(reply, here);
-    if (verdict.do === 'again') {
-      const { field: wrong, message } = verdict;
-      return sendChoose(reply, here, { token, username: found.username, complaint: { field: wrong, message } });
-    }
+    if (verdict.do === 'again')
+      return sendChoose(reply, here, { token, username: found.username, faults: verdict.faults });
     const query = new URLSearchParams({ done: '1', ...(verdict.asked !== null && { asked: verdict.asked }) });
     return reply.redirect(`/realms/${realm}/login/reset?${query}`, 303);
   });

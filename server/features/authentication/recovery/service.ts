@@ -9,7 +9,7 @@ import type { Transact, Tx } from '../../../db/transact.ts';
 import { resetLinkTo } from '../../../domain/links.ts';
 import { userParty } from '../../../domain/party.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
-import type { ChoosePassword, PasswordField, PasswordForm } from '../../people/credentials/new-password.ts';
+import type { ChoosePassword, PasswordFaults, PasswordForm } from '../../people/credentials/new-password.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import * as store from './store.ts';
 
@@ -43,7 +43,7 @@ export interface Offer extends Pick<Wanted, 'realm' | 'origin' | 'by'> {
 
 export type Reset =
   | { do: 'done'; asked: string | null }
-  | { do: 'again'; field: PasswordField; message: string }
+  | { do: 'again'; faults: PasswordFaults }
   /** The link was used, has expired, or the user's address or password has changed since. */
   | { do: 'over' };
 
@@ -133,7 +133,7 @@ export function createRecovery(deps: RecoveryDeps) {
       const found = await store.find(sql, realm, digestOf(secret), { now: now() });
       if (!found) return { do: 'over' };
       const chosen = await choosePassword(realm, found, form);
-      if (!chosen.ok) return { do: 'again', field: chosen.field, message: chosen.message };
+      if (!chosen.ok) return { do: 'again', faults: chosen.faults };
       return transact(realm, async (tx): Promise<Reset> => {
         const user = await store.find(tx.sql, realm, digestOf(secret), { now: now(), lock: true });
         if (!user) return { do: 'over' };

@@ -90,7 +90,7 @@ export const passwordPage = (settings: Settings, complaint: Complaint | undefine
   submit: text('register.submit'),
   plain: true,
   script: passwordScript,
-  body: passwordFields(settings, { isFirst: true, faults: faultsOf(complaint) }),
+  body: passwordFields(settings, { isFirst: true, faults: faultsOf(complaint, complaint?.others) }),
 });
 
 export const codePage = (email: string, complaint: Complaint | undefined): StepPage => ({

@@ -164,7 +164,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       const unaccepted = termsFault(settings, form);
       const [fault, ...others] = [
         ...unfit,
-        ...(chosen.ok ? [] : [{ field: chosen.field, message: chosen.message }]),
+        ...(chosen.ok ? [] : chosen.faults),
         ...(unaccepted === undefined ? [] : [{ field: 'terms', message: unaccepted }]),
       ];
       if (fault) return { do: 'again', complaint: { ...fault, values, others }, reason: '', keep };
@@ -208,7 +208,10 @@ export function createRegister(deps: RegisterDeps): PageStep {
     const again = (at: string, message: string) =>
       ({ do: 'again', complaint: { field: at, message }, reason: '' }) as const;
     const chosen = await chooseFor(step, pending.person, form);
-    if (!chosen.ok) return again(chosen.field, chosen.message);
+    if (!chosen.ok) {
+      const [first, ...others] = chosen.faults;
+      return { do: 'again', complaint: { ...first, others }, reason: '' } as const;
+    }
     return (await create(step, { ...pending, phc: chosen.phc })) ?? again('form', text('register.taken'));
   }
 

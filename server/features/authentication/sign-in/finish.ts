@@ -19,7 +19,7 @@ import type { Continuation, ContinuationStep, Writes } from './continuation.ts';
 import { inTab, LIFETIME_SECONDS } from './cookie.ts';
 import { finishedState } from './machine.ts';
 import type { Visit } from './run.ts';
-import { countedOf, type FinishedState, type IdentifiedState, provenBy, provenFrom } from './state.ts';
+import { continuesAt, countedOf, type FinishedState, type IdentifiedState, provenBy, provenFrom } from './state.ts';
 import type { HeldSignIn, Storage } from './storage.ts';
 
 export interface FinishDeps {
@@ -223,7 +223,7 @@ export function createFinish(deps: FinishDeps) {
       if (ended.device) risk.setCookie(reply, realm, ended.device);
       if (next) storage.forget(reply, realm, held);
       else storage.isRow(reply, realm, held);
-      return next?.send ?? ((to) => to.redirect(inTab(state.purpose.continueAt, held.tab), 303));
+      return next?.send ?? ((to) => to.redirect(inTab(continuesAt(state), held.tab), 303));
     } catch (error) {
       // Two requests sent the form at once: the other one has ended the sign-in, and its cookies count.
       if (storage.isLost(error)) return 'lost';

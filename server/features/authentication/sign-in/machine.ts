@@ -116,9 +116,14 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   }
   if (verdict.do === 'done') {
     if (state.is === 'unknown') return stays(state);
-    const setUp = asked.action === state.setUp ? undefined : state.setUp;
     const credentials = renewed(state.credentials, verdict.renewed);
-    const after: IdentifiedState = { ...state, credentials, setUp, kept: {}, complaint: undefined };
+    const after: IdentifiedState = {
+      ...state,
+      credentials,
+      ...setUpAfter(state, asked),
+      kept: {},
+      complaint: undefined,
+    };
     return { state: after, effects: toJudge(after) };
   }
   const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
@@ -141,7 +146,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
     ...(firstFlow !== undefined && { firstFlow }),
     ...(signals && { signals }),
     ...(atEnd && { atEnd: { ...base.atEnd, [authenticatorId]: atEnd } }),
-    setUp: asked.action === base.setUp ? undefined : base.setUp,
+    ...setUpAfter(base, asked),
     kept: {},
     address: undefined,
     complaint: undefined,
@@ -150,6 +155,10 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   };
   return { state: after, effects: toJudge(after, verdict.standing) };
 }
+
+/** The credential that the user wants to set up, after a step that may have done so. */
+const setUpAfter = ({ setUp, hasSetUp }: IdentifiedState, { action }: PageAsked) =>
+  setUp !== undefined && action === setUp ? { setUp: undefined, hasSetUp: true } : { setUp, hasSetUp };
 
 /** Earlier proofs may be another user's, so they are dropped. That user's session ends with this sign-in. */
 function knownAs(state: Open, user: KnownUser): IdentifiedState {

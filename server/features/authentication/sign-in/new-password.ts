@@ -31,8 +31,8 @@ export function createNewPassword({ credentials, choosePassword, transact }: New
       if (!user || !proven) throw new Error('a password is somebody’s');
       const chosen = await choosePassword(realm, user, form);
       if (!chosen.ok) {
-        const { field, message } = chosen;
-        return { do: 'again', complaint: { field, message }, reason: '' };
+        const [first, ...others] = chosen.faults;
+        return { do: 'again', complaint: { ...first, others }, reason: '' };
       }
       const { phc, replaces: old } = chosen;
       const keep = sessionId === undefined ? undefined : { sessionId };
@@ -55,5 +55,5 @@ const passwordPage = (
   script: passwordScript,
   submit: text('newPassword.submit'),
   body: html`${(wanted || !isFirst) && html`<p class="lead">${text(wanted ? 'newPassword.wanted' : 'newPassword.lead')}</p>`}
-${passwordFields(policy, { isFirst, faults: faultsOf(complaint) })}`,
+${passwordFields(policy, { isFirst, faults: faultsOf(complaint, complaint?.others) })}`,
 });

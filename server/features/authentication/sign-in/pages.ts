@@ -117,7 +117,7 @@ ${
 }
 ${cancels && cancel(of, text('signIn.cancel'))}
 </div>`
-}${asksForPhone(nextStep) && lostPhone()}`;
+}${asksForPhone(nextStep) && lostPhone(choices.some((way) => !usesPhone(way)))}`;
   const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script, foreign: page.foreign };
   const waiting = waits === undefined ? undefined : { seconds: waits, mark, path: waitingPath(realm, tab) };
@@ -130,9 +130,14 @@ const onPhones: readonly string[] = ['otp', 'push', 'sms-otp'];
 const asksForPhone = (step: View['nextStep']): boolean =>
   step.do === 'ask' && !step.enrol && onPhones.includes(step.authenticatorId);
 
-const lostPhone = (): Html => html`
+/** Methods that need the phone, too, or another registered device. */
+const usesPhone = ({ authenticatorId }: { authenticatorId: string }): boolean =>
+  onPhones.includes(authenticatorId) || authenticatorId === 'qr';
+
+/** @param offersWay the page offers a method that needs no phone */
+const lostPhone = (offersWay: boolean): Html => html`
 <details class="lost"><summary>${text('signIn.lostPhone')}</summary>
-<p>${text('signIn.lostPhoneHelp')}</p></details>`;
+<p>${text(offersWay ? 'signIn.lostPhoneHelp' : 'signIn.lostPhoneAsk')}</p></details>`;
 
 /** Each script once: a page has one script element. */
 const scriptOf = (all: readonly string[]): string | undefined =>

@@ -37,6 +37,7 @@ import { createRun, type RegisterStep } from './run.ts';
 import {
   type BeginInput,
   begunBy,
+  continuesAt,
   type FinishedState,
   isFromAccount,
   type Open,
@@ -164,11 +165,12 @@ export function createSignIns(deps: SignInDeps) {
     reply: FastifyReply,
     realm: string,
     { tab }: HeldSignIn,
-    { purpose, spent }: FinishedState,
+    state: FinishedState,
     continuations: Continuations,
   ): Answer {
+    const { purpose, spent } = state;
     const continuation = spent ? continuationOf(continuations, realm, purpose) : undefined;
-    if (!continuation) return to(inTab(purpose.continueAt, tab));
+    if (!continuation) return to(inTab(continuesAt(state), tab));
     storage.forget(reply, realm, { tab });
     return to(continuation.again(purpose.request, realm));
   }

@@ -33,6 +33,8 @@ const Purpose = z.object({
   /** The caller's own value, for example an authorization request. */
   request: z.unknown(),
   continueAt: z.string(),
+  /** Where the browser continues instead, once the user has set up what they wanted. */
+  afterSetUp: z.string().optional(),
   redirectTo: z.string().optional(),
 });
 
@@ -77,6 +79,8 @@ const InProgress = Any.extend({
 });
 const Proof = z.object({
   user: User,
+  /** The user has set up what they wanted. */
+  hasSetUp: z.boolean().optional(),
   /** The proofs of this sign-in, without those of the former session. */
   factors: z.array(Factor),
   /** The credentials that were used, by authenticator. */
@@ -171,6 +175,8 @@ export interface BeginInput {
   setUp?: RequiredAction | undefined;
   /** A path of this server, where the browser continues. */
   continueAt: string;
+  /** Where the browser continues instead, once the user has done {@link setUp}. */
+  afterSetUp?: string | undefined;
   /** The final address of the browser after that, for the form-action of the page's policy. */
   redirectTo?: string | undefined;
   /** The sign-in page itself begins the sign-in. The flag prevents a redirect loop if the browser keeps no cookie. */
@@ -186,9 +192,9 @@ export interface BegunBy extends BeginInput {
 /** The initial state. The user is known if the session's proofs still identify them. */
 export function begunBy({ session, forced, now, identify, ...input }: BegunBy): Open {
   const { clientId, clientName, about, flow, requiredLevel, maxAgeSeconds, provider } = input;
-  const { request, continueAt, redirectTo } = input;
+  const { request, continueAt, afterSetUp, redirectTo } = input;
   const what = { clientId, clientName, about, flow, requiredLevel, maxAgeSeconds, provider };
-  const purpose = { ...what, request, continueAt, redirectTo };
+  const purpose = { ...what, request, continueAt, afterSetUp, redirectTo };
   const user = session && { id: session.userId, username: session.username };
   const before = session &&
     user && {
@@ -242,6 +248,10 @@ export const provenBy = (state: IdentifiedState, now: Date): Proven => ({
 
 /** The time of the user's last proof in this sign-in, in milliseconds. */
 export const newestProof = ({ factors }: IdentifiedState): number => Math.max(0, ...factors.map(({ at }) => at));
+
+/** Where the browser continues after the sign-in. */
+export const continuesAt = ({ purpose, hasSetUp }: Pick<FinishedState, 'purpose' | 'hasSetUp'>): string =>
+  (hasSetUp ? purpose.afterSetUp : undefined) ?? purpose.continueAt;
 
 /** Whether the sign-in was started from the user's account page, so that its pages can lead back there. */
 export const isFromAccount = (realm: string, { before, purpose }: SignInState): boolean =>
