@@ -4,7 +4,10 @@ import { type ReactNode, useEffect, useRef } from 'react';
 /** Give it a key that changes with each answer. */
 export function IntoView({ children }: { children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), []);
+  useEffect(() => {
+    // newer browsers return a promise, which React would take for the effect's clean-up
+    box.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   return (
     <div ref={box} className="stack">
       {children}

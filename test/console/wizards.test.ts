@@ -314,6 +314,8 @@ test('a directory that does not answer: its test says why', async () => {
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { level: 2, name: 'Groups and sync' }).waitFor();
   await look('the last step of a directory');
+  await page.getByRole('button', { name: 'Try them' }).click();
+  await page.getByText('The directory could not be read.').waitFor();
   await save(page);
   await page.getByRole('button', { name: 'Test the connection' }).click();
   await page.getByText('The directory could not be read.').waitFor();
