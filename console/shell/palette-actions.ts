@@ -12,15 +12,29 @@ export interface PaletteEntry {
   id: string;
   words: string;
   help?: string;
+  /** Further words by which it is found. */
+  found?: string;
   to: string;
   icon: IconName;
 }
 
+/** Whether each word of the text is in the others, in any order. */
+export function hasWords(text: string, ...others: (string | undefined)[]): boolean {
+  const all = others.join(' ').toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}
+
+/** Found besides “create”. */
+const CREATING = 'new add';
 const LEAST = 2;
 const MOST = 8;
 
 function actionsOf(may: May, realm: string): PaletteEntry[] {
-  const user = { id: 'create user', words: 'Create a user', to: inRealm(realm, 'users', 'new'), icon: 'user' } as const;
+  const to = inRealm(realm, 'users', 'new');
+  const user = { id: 'create user', words: 'Create a user', found: CREATING, to, icon: 'user' } as const;
   return [
     ...(may.partly(realm, 'users:write') ? [user] : []),
     ...wizards
@@ -37,6 +51,7 @@ function actionsOf(may: May, realm: string): PaletteEntry[] {
       .map((entry) => ({
         id: `create ${entry.section}`,
         words: `Create ${entry.one}`,
+        found: CREATING,
         to: inRealm(realm, ...listParts(entry), 'new'),
         icon: placeOf(entry).icon,
       })),
@@ -52,16 +67,14 @@ export function useActions(realm: string | undefined, text: string): [string, Pa
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (realm === undefined || text.length < LEAST) return [];
-  const wanted = text.toLowerCase();
-  const has = (...words: (string | undefined)[]) => words.join(' ').toLowerCase().includes(wanted);
   const isNamed = ({ name, label }: { name: string; label: string }) =>
-    [name, label].some((one) => one.toLowerCase().includes(wanted));
+    [name, label].some((one) => hasWords(text, one));
   return [
-    ['Actions', actionsOf(may, realm).filter(({ words, help }) => has(words, help))],
+    ['Actions', actionsOf(may, realm).filter(({ words, help, found }) => hasWords(text, words, help, found))],
     [
       'Settings',
       (settings.data ?? [])
-        .filter(({ name, label, help, group }) => has(name, label, help, group))
+        .filter(({ name, label, help, group }) => hasWords(text, name, label, help, group))
         // those of that name first
         .toSorted((one, other) => Number(isNamed(other)) - Number(isNamed(one)))
         .slice(0, MOST)

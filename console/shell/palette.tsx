@@ -25,7 +25,7 @@ import { Icon } from '../ui/icons.tsx';
 import { useLater } from '../ui/later.ts';
 import { inRealm, realmAddress } from './addresses.ts';
 import { navEntries, useRealm } from './navigation.tsx';
-import { type PaletteEntry as Entry, useActions } from './palette-actions.ts';
+import { type PaletteEntry as Entry, hasWords, useActions } from './palette-actions.ts';
 
 const OF_EACH = 5;
 
@@ -107,9 +107,8 @@ function useEntries(text: string): [string, Entry[]][] {
   const hits = useHits(realm, text);
   const listed = useListed(realm, text);
   const actions = useActions(realm, text);
-  const wanted = text.toLowerCase();
   const pages = [...navEntries(may, realm), ...(realm === undefined ? [] : navEntries(may, undefined))]
-    .filter(({ title, group }) => `${title} ${group}`.toLowerCase().includes(wanted))
+    .filter(({ title, group }) => hasWords(text, title, group))
     .map(({ title, group, to, icon }) => ({ id: `page ${to}`, words: title, help: group, to, icon }));
   const others = (text === '' ? [] : realmsMatching(realms.data?.body ?? [], text).slice(0, OF_EACH)).map((one) => ({
     id: `realm ${one.realm}`,
@@ -153,6 +152,8 @@ export default function Palette({ start, onClose }: { start: string; onClose: ()
               className="search"
               aria-label="Search for pages, realms and objects"
               autoFocus
+              // Escape empties a field first; the palette closes at once
+              onClear={onClose}
               onSubmit={() => setIsSent(!document.activeElement?.hasAttribute('aria-activedescendant'))}
             >
               <Icon name="search" />
