@@ -124,6 +124,14 @@ test('the keyboard alone reaches an object by the palette, and the focus is on i
   await page.getByRole('menuitem', { name: /^Webhooks/ }).waitFor();
   await page.keyboard.press('Enter');
   await heading('Webhooks');
+  // the words in any order, and “new” as “create”
+  for (const words of ['create user', 'new user', 'user add']) {
+    await page.keyboard.press('Control+k');
+    await field.fill(words);
+    await page.getByRole('menuitem', { name: 'Create a user' }).waitFor();
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+  }
   await close();
 });
 
@@ -174,7 +182,7 @@ test('letters that are typed while the palette is loaded are kept, and the focus
     .waitFor();
   await page.keyboard.type('opes');
   expect(await field.inputValue()).toBe('Client scopes');
-  await page.keyboard.press('Escape');
+  // one press closes it, with letters in the field
   await page.keyboard.press('Escape');
   await field.waitFor({ state: 'detached' });
   await expect.poll(() => page.evaluate('document.activeElement?.innerText')).toMatch(/Search/);
@@ -261,6 +269,21 @@ test('pages fit a phone, text of twice its size, and a layout from right to left
   await page.getByRole('menuitem', { name: 'Right to left' }).click();
   expect(await page.locator('html').getAttribute('dir')).toBe('rtl');
   expect(await page.evaluate(`document.querySelector('.side').getBoundingClientRect().left > 700`)).toBe(true);
+  // English words keep their order: the number is left of its unit
+  await open(`/realms/${realm}`);
+  await page.getByText('24 hours', { exact: true }).waitFor();
+  const isInOrder = `(() => {
+    const isIt = ({ childNodes, textContent }) => childNodes.length === 1 && textContent === '24 hours';
+    const text = [...document.querySelectorAll('main *')].findLast(isIt).firstChild;
+    const leftOf = (at) => {
+      const range = document.createRange();
+      range.setStart(text, at);
+      range.setEnd(text, at + 1);
+      return range.getBoundingClientRect().left;
+    };
+    return leftOf(0) < leftOf(7);
+  })()`;
+  expect(await page.evaluate(isInOrder)).toBe(true);
   expect(complaints()).toEqual([]);
   await close();
 });
