@@ -83,12 +83,16 @@ function ClientSettings({ realm, variant, id, row, secret, addresses }: Props) {
       ) : (
         redirects[0] !== undefined && (
           <Panel title="Try the sign-in">
-            <p className="soft">
-              The realm’s sign-in page opens in a new window. After the sign-in it sends you to{' '}
-              <code>{redirects[0]}</code> with a code, which only a running application can use. Start the code above
-              first to see the whole way; a user of the realm signs in there.
-            </p>
-            <TestSignIn addresses={addresses} clientId={String(row.clientId)} redirectUri={redirects[0]} />
+            <div className="stack">
+              <p className="soft">
+                The realm’s sign-in page opens in a new window. After the sign-in it sends you to{' '}
+                <code>{redirects[0]}</code> with a code, which only a running application can use. Start the code above
+                first to see the whole way; a user of the realm signs in there.
+              </p>
+              <p>
+                <TestSignIn addresses={addresses} clientId={String(row.clientId)} redirectUri={redirects[0]} />
+              </p>
+            </div>
           </Panel>
         )
       )}

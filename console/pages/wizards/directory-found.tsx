@@ -16,6 +16,8 @@ import { Table, type TableColumn } from '../../ui/table.tsx';
 
 type Found = OutputOf<typeof api.testDirectory>;
 type Entry = Found['entries'][number];
+/** The test reads no more people. */
+const MOST_SHOWN = 10;
 
 const value = (text: string | null) => (text === null ? <span className="none">none</span> : <bdi>{text}</bdi>);
 
@@ -63,7 +65,7 @@ export function DirectoryFound({ found, children }: { found: Found; children: Re
       <Note tone={some ? 'good' : 'warn'} live>
         <strong>
           {some
-            ? 'The directory answers. A sync would take these people, and others:'
+            ? `The directory answers. A sync would take these people${found.entries.length < MOST_SHOWN ? '' : ', and others'}:`
             : 'The directory answers, but the base and the filter find no person.'}
         </strong>
       </Note>

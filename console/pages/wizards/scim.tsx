@@ -239,7 +239,7 @@ function EnterIt({ realm, system, id }: { realm: string; system: System; id: str
           <Code text={secret} label={`${system.token}, to copy`} />
         )}
       </Panel>
-      <Panel title="Has it come?" plain>
+      <Panel title="Its requests" plain>
         {!tokens.data ? (
           !tokens.error && <Loading lines={2} />
         ) : token ? (
@@ -250,7 +250,7 @@ function EnterIt({ realm, system, id }: { realm: string; system: System; id: str
                   name: 'Last request',
                   value:
                     token.lastUsedAt === null ? (
-                      <span className="soft">none yet; “Test connection” makes the first</span>
+                      <span className="soft">none yet; the test of the connection makes the first</span>
                     ) : (
                       <Time ms={token.lastUsedAt} full />
                     ),
