@@ -1,8 +1,4 @@
 // The walks of docs/authorization-services.md, as they stand there: a ticket, a token, what introspection shows, a yes; and AuthZEN's yes.
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AuthorizationServiceDocument } from '../../server/contract/authorization-services.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
@@ -10,14 +6,12 @@ import { UMA_TICKET } from '../../server/contract/uma-grant.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { PASSWORD } from '../support/applications.ts';
 import { makeClient, SECRET } from '../support/clients.ts';
+import { docPage, runBlock } from '../support/doc-page.ts';
 import { makeProvider, makeRelyingParty, REALM } from '../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { tokensOf } from '../support/uma.ts';
 
-const file = path.resolve(import.meta.dirname, '../../docs/authorization-services.md');
-const blocks = [...readFileSync(file, 'utf8').matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)];
-const blockWith = (kind: string, words: string) =>
-  blocks.find(([, of, text]) => of === kind && text?.includes(words))?.[2] ?? '';
+const { block } = await docPage('authorization-services.md');
 
 let server: TestServer;
 beforeAll(async () => {
@@ -26,7 +20,7 @@ beforeAll(async () => {
   const service = { secret: SECRET, grantTypes: ['client_credentials' as const] };
   await makeClient(server, REALM, { ...service, clientId: 'albums', optionalClientScopes: ['uma_protection'] });
   await makeRelyingParty(server, 'shop', { grantTypes: [UMA_TICKET, 'authorization_code'] });
-  const described: AuthorizationServiceDocument = JSON.parse(blockWith('json', '"settings"'));
+  const described: AuthorizationServiceDocument = JSON.parse(block('json', '"settings"'));
   await server.admin.call(importRealm, {
     params: { realm: REALM },
     body: { roles: [{ name: 'reader' }], groups: [{ path: '/staff' }], authorizationServices: [described] },
@@ -37,14 +31,11 @@ afterAll(() => server?.stop());
 
 test('an application is let in where the owner of a resource asks, by the very commands of the page', async () => {
   const { access } = await tokensOf(server, 'ana');
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', blockWith('sh', 'PAT=')], {
-    env: {
-      ...process.env,
-      ISSUER: `${server.baseUrl}/realms/${REALM}`,
-      ALBUMS_SECRET: SECRET,
-      SHOP_SECRET: SECRET,
-      ACCESS_TOKEN: access,
-    },
+  const stdout = await runBlock(block('sh', 'PAT='), {
+    ISSUER: `${server.baseUrl}/realms/${REALM}`,
+    ALBUMS_SECRET: SECRET,
+    SHOP_SECRET: SECRET,
+    ACCESS_TOKEN: access,
   });
   expect(stdout).toMatch(/\{"result":true\}$/);
   expect(JSON.parse(stdout.slice(0, -'{"result":true}'.length))).toMatchObject({
@@ -57,9 +48,6 @@ test('an application is let in where the owner of a resource asks, by the very c
 });
 
 test('the resource server gets its answer by the AuthZEN command of the page', async () => {
-  const command = blockWith('sh', 'access/v1/evaluation');
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command], {
-    env: { ...process.env, ISSUER: `${server.baseUrl}/realms/${REALM}`, ALBUMS_SECRET: SECRET },
-  });
-  expect(JSON.parse(stdout)).toEqual({ decision: true });
+  const env = { ISSUER: `${server.baseUrl}/realms/${REALM}`, ALBUMS_SECRET: SECRET };
+  expect(JSON.parse(await runBlock(block('sh', 'access/v1/evaluation'), env))).toEqual({ decision: true });
 });

@@ -1,19 +1,14 @@
 // The page docs/backchannel.md, as it stands there: its client is imported, and its command asks alice.
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importRealm, type RealmDocument } from '../../server/contract/transfer.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { makeRealm, SECRET } from '../support/clients.ts';
 import { deviceFor } from '../support/devices.ts';
+import { docPage, runBlock } from '../support/doc-page.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const params = { realm: 'acme' };
-const file = path.resolve(import.meta.dirname, '../../docs/backchannel.md');
-const blocks = [...(await readFile(file, 'utf8')).matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)];
-const blockOf = (kind: string) => blocks.find(([, of]) => of === kind)?.[2] ?? '';
+const { block } = await docPage('backchannel.md');
 
 let server: TestServer;
 beforeAll(async () => {
@@ -23,14 +18,13 @@ beforeAll(async () => {
 afterAll(async () => server?.stop());
 
 test('alice is asked on her device by the command of the page', async () => {
-  const described: RealmDocument = JSON.parse(blockOf('json'));
+  const described: RealmDocument = JSON.parse(block('json'));
   const clients = (described.clients ?? []).map((client) => ({ ...client, secret: SECRET }));
   await server.admin.call(importRealm, { params, body: { ...described, clients } });
   const { body: alice } = await server.admin.call(createUser, { params, body: { username: 'alice' } });
   const device = await deviceFor(server, 'acme', alice?.id ?? '');
-  const env = { ...process.env, ISSUER: `${server.baseUrl}/realms/acme`, SECRET };
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', blockOf('sh')], { env });
-  expect(JSON.parse(stdout)).toMatchObject({ auth_req_id: expect.stringMatching(/^svc_ba_/), interval: 5 });
+  const answer = await runBlock(block('sh'), { ISSUER: `${server.baseUrl}/realms/acme`, SECRET });
+  expect(JSON.parse(answer)).toMatchObject({ auth_req_id: expect.stringMatching(/^svc_ba_/), interval: 5 });
   expect((await device.ask('GET', '/backchannel')).body).toMatchObject([
     { application: 'till', username: 'alice', bindingMessage: 'W4SC' },
   ]);
