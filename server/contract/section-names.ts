@@ -60,6 +60,8 @@ const all = {
   samlClients,
   adminRoles: { ...adminRoles, events: null },
   ...others,
+  // an event's name has 32 characters at most (RFC 5424, MSGID)
+  authorizationDetailTypes: { ...declaredNames.authorizationDetailTypes, events: 'authzDetailType' },
 } as const satisfies Record<string, Named>;
 
 type Names = typeof all;

@@ -16,7 +16,7 @@ let plans: { stop(): void } | undefined;
 beforeAll(async () => {
   server = await startTestServer({ jobs: false });
   await server.admin.call(createRealm, { body: { realm: 'grown' } });
-  await grow(server.databaseUrl, { realm: 'grown', people: 5_000, events: 100, at: new Date() });
+  await grow(server.databaseUrl, { realm: 'grown', people: 5_000, clients: 50, events: 100, at: new Date() });
   await explainAll(server.databaseUrl);
   plans = hearPlans((one) => void heard.push(one));
   watched = await startTestServer({ beside: server, jobs: false });
