@@ -16,12 +16,14 @@ import { sqlOver } from '../../server/db/sql.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { openConsole } from '../support/console.ts';
 import { consoleAdministrator } from '../support/console-administrators.ts';
+import { eventually } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { withSlowSearch } from '../support/slow-search.ts';
 
 let server: TestServer;
 let browser: Browser;
 const realm = 'acme';
+const PRESSED_MS = 10_000;
 const params = { realm };
 const HOSTILE = `"><img src=x onerror="globalThis.hacked=1">`;
 beforeAll(async () => {
@@ -65,13 +67,13 @@ test('events are filtered by the address, and one event tells all about itself',
   expect(page.url()).toContain('type=ROLE_CREATED');
   await page.getByLabel('Done to', { exact: true }).fill('editor');
   await page.waitForURL(/subject=editor/);
-  await page
-    .getByRole('row')
-    .filter({ hasText: /ROLE_CREATED/ })
-    .first()
-    .click();
   const details = page.getByRole('dialog', { name: 'ROLE_CREATED' });
-  await details.getByText('editor').first().waitFor();
+  // a row may be replaced by the answer to the filter as it is pressed
+  await eventually(async () => {
+    const row = page.getByRole('row').filter({ hasText: /ROLE_CREATED/ });
+    if (!(await details.isVisible())) await row.first().click({ timeout: PRESSED_MS });
+    await details.getByText('editor').first().waitFor({ timeout: PRESSED_MS });
+  });
   await look('an event');
   expect(page.url()).toContain('event=');
   await page.reload();

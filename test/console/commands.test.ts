@@ -11,11 +11,13 @@ import { getLockout, listUserSessions } from '../../server/contract/user-access.
 import { createUser, listCredentials } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { type ConsolePage, openConsole } from '../support/console.ts';
+import { eventually } from '../support/operator.ts';
 import { createPerson } from '../support/person.ts';
 import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const realm = 'acme';
+const PRESSED_MS = 10_000;
 let server: TestServer;
 let browser: Browser;
 beforeAll(async () => {
@@ -31,9 +33,12 @@ afterAll(async () => {
 
 /** The ways that the page's dialog has, and the text of the one that is shown. */
 async function commandsOf({ page }: ConsolePage, way?: string): Promise<{ ways: string[]; text: string }> {
-  await page.locator('main').getByRole('button', { name: 'As command' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'The same elsewhere' });
-  await dialog.getByRole('tab').first().waitFor();
+  // the button may be that of the page before, which is left at that moment
+  await eventually(async () => {
+    await page.locator('main').getByRole('button', { name: 'As command' }).first().click({ timeout: PRESSED_MS });
+    await dialog.getByRole('tab').first().waitFor({ timeout: PRESSED_MS });
+  });
   if (way !== undefined) await dialog.getByRole('tab', { name: way }).click();
   const [ways, text] = [await dialog.getByRole('tab').allInnerTexts(), await dialog.innerText()];
   await page.keyboard.press('Escape');
@@ -103,8 +108,11 @@ test('each action on a user that asks first says its command, and the command do
     expect(await same.locator('pre').innerText()).toContain(server.baseUrl);
     await page.keyboard.press('Escape');
     await same.waitFor({ state: 'detached' });
-    await page.keyboard.press('Escape');
-    await question.waitFor({ state: 'detached' });
+    // the focus comes back to the question a moment later
+    await eventually(async () => {
+      await page.keyboard.press('Escape');
+      await question.waitFor({ state: 'detached', timeout: PRESSED_MS });
+    });
     const ran = await realmctl(asOperator(server), [...argumentsOf(said), ...more]);
     expect(ran, `${said}\n${ran.stderr}`).toMatchObject({ code: 0 });
     return said;
