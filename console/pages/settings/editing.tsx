@@ -25,16 +25,17 @@ import { say } from '../../ui/toast.tsx';
 export const useSettings = (realm: string, enabled = true) =>
   useRead(getSettings, { params: { realm }, query: WITH_MANAGERS }, { enabled, everySeconds: watchSeconds });
 
-/** @param settings undefined: they are not read yet, so there is no manifest of them */
-export const SettingsCommands = ({ realm, settings }: { realm: string; settings: Row | undefined }) => (
-  <AsCommand
-    commands={async () => ({
-      realmctl: `realmctl export ${word(realm)} --no-users -o yaml`,
-      curl: curlOf(getSettings, { realm }),
-      ...(settings && { manifest: await realmManifest(realm, resourceOf(changedFromFresh(realm, settings))) }),
-    })}
-  />
-);
+/** @param settings undefined: they are not read yet. Without them the commands would lack the manifest. */
+export const SettingsCommands = ({ realm, settings }: { realm: string; settings: Row | undefined }) =>
+  settings && (
+    <AsCommand
+      commands={async () => ({
+        realmctl: `realmctl export ${word(realm)} --no-users -o yaml`,
+        curl: curlOf(getSettings, { realm }),
+        manifest: await realmManifest(realm, resourceOf(changedFromFresh(realm, settings))),
+      })}
+    />
+  );
 
 /** The settings that a manifest declares: those that differ from a new realm's. */
 function changedFromFresh(realm: string, { realmId: _, managedBy: __, ...settings }: Row): Row {
