@@ -1,4 +1,4 @@
-// What the realm sends to other systems: webhooks and messages, with a test on the page of each.
+// The pages of webhooks and of message gateways, by which the realm sends to other systems, with a test on the page of each.
 import { pagesWith } from '../../kinds/pages.tsx';
 import type { ConsolePage } from '../page.ts';
 
