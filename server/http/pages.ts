@@ -220,7 +220,6 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', policy(page, options))
     .header('x-frame-options', 'DENY')
-    .header('x-content-type-options', 'nosniff')
     .header('referrer-policy', 'no-referrer')
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', 'no-store')
@@ -295,7 +294,6 @@ export function mountPageAssets(
     reply
       .header('content-type', 'text/css; charset=utf-8')
       .header('cache-control', `public, max-age=${maxAge}, immutable`)
-      .header('x-content-type-options', 'nosniff')
       .serializer((body: unknown) => String(body))
       .send(css);
   app.get(STYLE_PATH, { schema: { hide: true } }, (_, reply) => send(reply, pageStyle, YEAR_SECONDS));

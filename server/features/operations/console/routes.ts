@@ -15,7 +15,6 @@ const POLICY =
   "form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 const HEADERS = {
   'content-security-policy': POLICY,
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'x-frame-options': 'DENY',
