@@ -76,7 +76,7 @@ export const newRealm = async ({ clients = CLIENTS, users = USERS } = {}): Promi
 });
 
 /** One hash for all of them: making two hundred would take a while, and checking is what is measured. */
-export function phcOf(password: string): string {
+function phcOf(password: string): string {
   const salt = randomBytes(16);
   const hash = hashRawSync(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32, salt });
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
@@ -104,9 +104,8 @@ function policiesFor({ guarded: { clientId, resource, action } }: BenchRealm): o
   };
 }
 
-function documentOf(realm: BenchRealm): object {
-  const { clients, secret, application, partner, bank, serviceProvider, guarded, redirectUri, users, password } = realm;
-  const { certified: shown } = realm;
+/** Service clients, an application, and users with a password. */
+export function peopleAndClientsOf({ clients, secret, application, redirectUri, users, password }: BenchRealm) {
   const phc = phcOf(password);
   return {
     clients: [
@@ -117,6 +116,23 @@ function documentOf(realm: BenchRealm): object {
         redirectUris: [redirectUri],
         grantTypes: ['authorization_code', 'refresh_token'],
       },
+    ],
+    users: users.map((username) => ({
+      username,
+      email: `${username}@people.example`,
+      firstName: 'Some',
+      lastName: 'Body',
+      credentials: [{ type: 'password', phc }],
+    })),
+  };
+}
+
+function documentOf(realm: BenchRealm): object {
+  const { secret, partner, bank, serviceProvider, guarded, redirectUri, certified: shown } = realm;
+  const { clients, users } = peopleAndClientsOf(realm);
+  return {
+    clients: [
+      ...clients,
       {
         clientId: partner,
         secret,
@@ -156,14 +172,7 @@ function documentOf(realm: BenchRealm): object {
       },
     ],
     authorizationServices: [policiesFor(realm)],
-    users: users.map((username) => ({
-      username,
-      email: `${username}@people.example`,
-      firstName: 'Some',
-      lastName: 'Body',
-      attributes: { tier: [`tier-${POLICIES - 1}`] },
-      credentials: [{ type: 'password', phc }],
-    })),
+    users: users.map((user) => ({ ...user, attributes: { tier: [`tier-${POLICIES - 1}`] } })),
   };
 }
 

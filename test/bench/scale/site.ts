@@ -9,7 +9,15 @@ import { connectedCluster, onDatabase } from '../../support/cluster.ts';
 import { benchFolder } from '../folder.ts';
 import { type Program, startProgram } from '../processes.ts';
 import type { BenchRealm } from '../steps.ts';
-import { freePort, newRealm, phcOf, serverEnvironment, serverFile, signedIn, type Target } from '../target.ts';
+import {
+  freePort,
+  newRealm,
+  peopleAndClientsOf,
+  serverEnvironment,
+  serverFile,
+  signedIn,
+  type Target,
+} from '../target.ts';
 import { fill, GROWN_REALM, type Size, TEMPLATE } from './fill.ts';
 
 /** One of the two installations. */
@@ -93,8 +101,10 @@ async function startSide(name: Side['name'], { size, postgresUrl, say }: Making)
     const maker = await start();
     try {
       const admin = await signedIn(baseUrl, env.SVC_OPERATOR_CLIENT_SECRET);
-      await ask(admin, `/admin/realms/${TEMPLATE}/import`, documentOf(realm));
-      await ask(admin, `/admin/realms/${GROWN_REALM}/import`, documentOf(realm));
+      // the same in both installations
+      const document = { ...peopleAndClientsOf(realm), groups: [{ path: '/everyone' }] };
+      await ask(admin, `/admin/realms/${TEMPLATE}/import`, document);
+      await ask(admin, `/admin/realms/${GROWN_REALM}/import`, document);
     } finally {
       await maker.stop();
     }
@@ -113,30 +123,6 @@ async function startSide(name: Side['name'], { size, postgresUrl, say }: Making)
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
     });
   return { name, size, port, baseUrl, databaseUrl, env, server, realm, admin, scim };
-}
-
-/** Service clients, an application, and users with a password; the same in both installations. */
-function documentOf({ clients, secret, application, redirectUri, users, password }: BenchRealm): object {
-  const phc = phcOf(password);
-  return {
-    clients: [
-      ...clients.map((clientId) => ({ clientId, secret, grantTypes: ['client_credentials'] })),
-      {
-        clientId: application,
-        tokenEndpointAuthMethod: 'none',
-        redirectUris: [redirectUri],
-        grantTypes: ['authorization_code', 'refresh_token'],
-      },
-    ],
-    groups: [{ path: '/everyone' }],
-    users: users.map((username) => ({
-      username,
-      email: `${username}@people.example`,
-      firstName: 'Some',
-      lastName: 'Body',
-      credentials: [{ type: 'password', phc }],
-    })),
-  };
 }
 
 async function ask(admin: Target['admin'], at: string, body: object): Promise<string> {
