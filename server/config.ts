@@ -5,6 +5,7 @@ import { issuerIn } from './cluster-token.ts';
 import './contract/field-words.ts';
 import { loopbackHosts } from './contract/names.ts';
 import { type UnknownVariable, unknownVariables } from './contract/similar.ts';
+import { faultOf } from './db/hosts.ts';
 import {
   type ClientCertificateHeader,
   type ClientCertificateHeaderForm,
@@ -44,6 +45,12 @@ const certificateHeader = z.string().transform((text, context): ClientCertificat
     `must be one of ${certificateHeaderForms.join(', ')}; only ${NAMEABLE.join(' and ')} may name the header: nginx:X-Client-Cert`,
   );
   return z.NEVER;
+});
+
+/** One host, or several with commas between them, of which one takes writes. */
+const databaseAddress = z.string().superRefine((url, context) => {
+  const fault = faultOf(url);
+  if (fault !== undefined) context.addIssue(fault);
 });
 
 /** A number. The messages tell text that is no number from a number out of bounds. */
@@ -111,9 +118,7 @@ const Environment = z.object({
       'Addresses or CIDRs of the proxies that end the TLS connections of clients and are themselves connected to this server',
     ),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host/database' })
-    .optional(),
+  DATABASE_URL: databaseAddress.optional(),
   SVC_DATABASE_POOL: wholeNumber().min(2).max(200).default(10),
   SVC_DATA_DIR: z.string().min(1).default('.data'),
   SVC_MASTER_KEY: z

@@ -16,6 +16,7 @@ import { obtainGoClient } from './support/go-client.ts';
 import { prepareKeyPairs } from './support/key-pairs.ts';
 import { type Need, needsOf } from './support/needs.ts';
 import { NotInstallable } from './support/packages.ts';
+import { obtainPatroni } from './support/patroni.ts';
 import { obtainPythonClient } from './support/python-client.ts';
 import { closingLine, countSuites, failures, type Missing, slowest, table, total } from './support/report.ts';
 import { obtainSamlTools } from './support/saml-tools.ts';
@@ -39,6 +40,7 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
       throw error instanceof NotInstallable ? new NotPromised(error.message) : error;
     }),
   slapd: () => slapdPath(say),
+  patroni: () => obtainPatroni(say),
   // Python, Go and their registries are on no machine that is promised.
   goClient: () => obtainGoClient(say).catch(notPromised),
   pythonClient: () => obtainPythonClient(say).catch(notPromised),
@@ -47,7 +49,7 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
 
 /** Those that use the same thing, Debian's packages or a folder of programs, one after the other; the others at once. */
 const lanes: readonly (readonly Exclude<Need, 'database'>[])[] = [
-  ['chromium', 'slapd', 'samlTools', 'containers'],
+  ['chromium', 'slapd', 'samlTools', 'patroni', 'containers'],
   ['kubernetes', 'helm', 'kstatus', 'node', 'goClient'],
   ['pythonClient', 'scimTester'],
 ];

@@ -2,9 +2,9 @@
 // makes the socket. Each stream sets how long it waits.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import pg from 'pg';
 import postgres from 'postgres';
 import { KEEP_ALIVE, limitWait, peerTimeout } from './dead-peer.ts';
+import { hostsOf, tlsOf, withoutTls } from './hosts.ts';
 
 const CONNECT_MS = 10_000;
 
@@ -15,8 +15,8 @@ interface Address {
   path: string | false;
 }
 
-async function dial({ host, port, path }: Address): Promise<Socket> {
-  const to = path ? { path } : { host: host[0] ?? '', port: port[0] ?? 0 };
+async function dial({ host, port, path }: Address, hosts: readonly string[]): Promise<Socket> {
+  const to = path ? { path } : await addressIn(hosts, { host: host[0] ?? '', port: port[0] ?? 0 });
   // postgres.js asks the socket for the host that a certificate must name
   const socket = Object.assign(connect({ ...to, ...KEEP_ALIVE }), to);
   await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) }).catch((error: Error) => {
@@ -26,18 +26,27 @@ async function dial({ host, port, path }: Address): Promise<Socket> {
   return socket;
 }
 
+/** Of several hosts the one that takes writes. */
+async function addressIn(hosts: readonly string[], first: { host: string; port: number }) {
+  if (hosts.length === 1) return first;
+  const { primaryOf } = await import('./primary.ts');
+  return primaryOf(hosts).address();
+}
+
 /** @param longestMs how long PostgreSQL may stay silent while the stream waits for it */
 export function openBulk(url: string, longestMs: number) {
+  const hosts = hostsOf(url);
   const { promise: connected, resolve: hasConnected } = Promise.withResolvers<Socket>();
   // postgres.js calls this option for its socket; its types lack it.
   const ours = {
     async socket(address: Address): Promise<Socket> {
-      const socket = await dial(address);
+      const socket = await dial(address, hosts);
       hasConnected(socket);
       return socket;
     },
   };
-  const sql = postgres(withoutTls(url), {
+  // It would send TLS parameters that it doesn't know to PostgreSQL as settings, which refuses them.
+  const sql = postgres(withoutTls(hosts[0] ?? url), {
     max: 1,
     prepare: false,
     // A stream has no arrays as parameters. postgres.js would ask for their types first, and nothing catches that query's
@@ -47,7 +56,7 @@ export function openBulk(url: string, longestMs: number) {
     connect_timeout: CONNECT_MS / 1000,
     connection: { application_name: 'realmkeeper-bulk' },
     // pg parses all TLS settings of the address (authority, certificate, checks); postgres.js parses fewer
-    ssl: new pg.Client({ connectionString: url }).ssl,
+    ssl: tlsOf(hosts),
     ...ours,
   });
   /** Starts the limit on PostgreSQL's silence; the returned function ends it. */
@@ -71,12 +80,4 @@ export function openBulk(url: string, longestMs: number) {
     }
   }
   return { sql, waiting, waited };
-}
-
-const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'];
-/** Removes the TLS parameters: postgres.js would send those it doesn't know to PostgreSQL as settings, which refuses them. */
-function withoutTls(url: string): string {
-  const rest = new URL(url);
-  for (const name of TLS_PARAMETERS) rest.searchParams.delete(name);
-  return rest.href;
 }

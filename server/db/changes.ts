@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { KEEP_ALIVE, probeWhenIdle } from './dead-peer.ts';
+import { connectionTo } from './hosts.ts';
 import type { Sql } from './sql.ts';
 
 export interface Changes {
@@ -76,7 +77,7 @@ export async function listenForChanges({
 
   async function connect(before: (next: pg.Client) => Promise<void> = async () => {}): Promise<void> {
     const next = new pg.Client({
-      connectionString: url,
+      ...connectionTo(url),
       application_name: 'realmkeeper-changes',
       connectionTimeoutMillis: CONNECT_MS,
       ...KEEP_ALIVE,

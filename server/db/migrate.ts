@@ -2,6 +2,7 @@
 // Does not own: the files' content, nor connections for anything else (sql.ts).
 // Implements: "Migrations": forward only, checked at every start, safe with several replicas.
 import pg from 'pg';
+import { connectionTo } from './hosts.ts';
 import { defaultFolder, type Migration, readMigrations } from './migration-files.ts';
 
 /** Options of {@link migrate}. */
@@ -29,7 +30,7 @@ const lockKey = 7_164_202_501;
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   const { log = () => {}, folder = defaultFolder } = options;
   const files = await readMigrations(folder);
-  const client = new pg.Client({ connectionString: url, application_name: 'realmkeeper migrate' });
+  const client = new pg.Client({ ...connectionTo(url), application_name: 'realmkeeper migrate' });
   // without a listener a lost connection would end the process; the running query reports it too
   client.on('error', () => {});
   await client.connect().catch((cause: Error) => {

@@ -4,6 +4,7 @@
 import pg from 'pg';
 import { tracedSql } from '../telemetry/statements.ts';
 import { closeDeadPeers, KEEP_ALIVE } from './dead-peer.ts';
+import { connectionTo } from './hosts.ts';
 import { queryOf } from './pipeline.ts';
 import { statement } from './statement.ts';
 
@@ -42,7 +43,7 @@ const LOCK_MS = 10_000;
 /** Opens the request path's pool. */
 export function openPool(url: string, { max = 10, lost = () => {}, longestMs = 30_000 }: PoolOptions = {}): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...connectionTo(url),
     max,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Job as Claimed, PgBoss } from 'pg-boss';
 import { DAY_SECONDS } from '../contract/durations.ts';
 import { KEEP_ALIVE } from '../db/dead-peer.ts';
+import { connectionTo } from '../db/hosts.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import { traced, traceparent } from '../telemetry/spans.ts';
 import type { Job } from './job.ts';
@@ -53,7 +54,7 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
     // Loaded here, so that programs that run no jobs don't load it.
     const { PgBoss } = await import('pg-boss');
     const boss = new PgBoss({
-      connectionString: url,
+      ...connectionTo(url),
       schema: 'pgboss',
       application_name: 'realmkeeper-jobs',
       max: CONNECTIONS,

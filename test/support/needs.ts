@@ -14,6 +14,7 @@ export type Need =
   | 'kstatus'
   | 'kubernetes'
   | 'node'
+  | 'patroni'
   | 'pythonClient'
   | 'samlTools'
   | 'scimTester'
@@ -27,6 +28,7 @@ const files: Record<string, Need> = {
   'support/chromium.ts': 'chromium',
   'support/database.ts': 'database',
   'support/go-client.ts': 'goClient',
+  'support/patroni.ts': 'patroni',
   'support/python-client.ts': 'pythonClient',
   'support/saml-tools.ts': 'samlTools',
   'support/scim-tester.ts': 'scimTester',

@@ -40,9 +40,11 @@ async function listens(child: ChildProcess): Promise<void> {
   await Promise.race([ready, ended]);
 }
 
-/** @param env more environment, as an operator would set it */
+/** @param env more environment, as an operator would set it; its DATABASE_URL in the place of a database of its own */
 export async function startServerProcess(env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
-  const [database, port] = [await createDatabase(), await freePort()];
+  const { DATABASE_URL: given } = env;
+  const database = given === undefined ? await createDatabase() : { url: given, drop: async () => {} };
+  const port = await freePort();
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH,
