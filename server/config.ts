@@ -119,6 +119,13 @@ const Environment = z.object({
     ),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: databaseAddress.optional(),
+  DATABASE_DIRECT_URL: databaseAddress
+    .optional()
+    .describe('The database itself, where DATABASE_URL leads to a connection pooler in transaction mode'),
+  SVC_DATABASE_PREPARED: z
+    .stringbool()
+    .default(false)
+    .describe('The pooler keeps prepared statements from one session to another; without a pooler it has no effect'),
   SVC_DATABASE_POOL: wholeNumber().min(2).max(200).default(10),
   SVC_DATA_DIR: z.string().min(1).default('.data'),
   SVC_MASTER_KEY: z
@@ -183,6 +190,7 @@ const Environment = z.object({
 
 /** The first of each pair needs the second. */
 const TOGETHER = [
+  ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
   ['SVC_MTLS_PORT', 'SVC_MTLS_CERT_FILE'],
   ['SVC_MTLS_PORT', 'SVC_MTLS_KEY_FILE'],
   ['SVC_MTLS_CERT_FILE', 'SVC_MTLS_PORT'],
@@ -327,6 +335,13 @@ export function mutualTlsAddress({
   if (port !== undefined) return `https://${new URL(baseUrl).hostname}${port === 443 ? '' : `:${port}`}`;
   return header && baseUrl;
 }
+
+/** The pooler before the database; undefined: there is none. */
+export const poolerOf = ({ DATABASE_DIRECT_URL: direct, SVC_DATABASE_PREPARED: prepared }: Config) =>
+  direct === undefined ? undefined : { prepared };
+
+/** The database itself, for commands that are none of the request path. */
+export const directDatabase = ({ DATABASE_URL: url, DATABASE_DIRECT_URL: direct = url }: Config) => direct;
 
 /** The receiver of the audit log. */
 export const forwardingOf = ({

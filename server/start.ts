@@ -7,11 +7,12 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
-import { type Config, misspelt, parseConfig } from './config.ts';
+import { type Config, misspelt, parseConfig, poolerOf } from './config.ts';
 import { VERSION } from './contract/version.ts';
 import { newId } from './crypto/ids.ts';
 import { keepPostgres } from './db/embedded-keeper.ts';
 import { migrate } from './db/migrate.ts';
+import { checkPooler } from './db/pooled.ts';
 import { openPool } from './db/sql.ts';
 import { insideOf } from './http/network.ts';
 import { createLog } from './log.ts';
@@ -66,14 +67,15 @@ export async function startServer(
 
   log.info({ version: VERSION, node: process.version }, 'Realmkeeper server starts');
   try {
-    const { url, masterKey } = await database(config, say, releases);
+    const { url, direct, masterKey } = await database(config, say, releases);
+    const pooler = poolerOf(config);
     // in parallel to building the app, which reads nothing from the database
-    const migrating = migrate(url, { log: say });
+    const migrating = migrate(direct, { log: say });
     migrating.catch(() => {});
     const lost = (err: Error) => {
       if (!stopping) log.warn({ err }, 'a database connection was lost');
     };
-    const pool = openPool(url, { max: config.SVC_DATABASE_POOL, lost });
+    const pool = openPool(url, { max: config.SVC_DATABASE_POOL, lost, pooler });
     releases.push(() => pool.end());
     const unwatch = outages.watch(log, () => pool.query('select 1'));
     releases.push(async () => unwatch());
@@ -81,7 +83,7 @@ export async function startServer(
     const app = await buildApp({
       config,
       pool,
-      databaseUrl: url,
+      databaseUrl: direct,
       masterKey,
       log,
       strict,
@@ -91,6 +93,7 @@ export async function startServer(
     telemetry?.measure(app.registry);
     releases.push(app.stop);
     const { applied } = await migrating;
+    if (pooler) await checkPooler(pool, pooler);
     if (applied.length > 0) log.info({ applied }, 'migrated');
     const { administrator, first } = await app.start();
     const { username, password } = administrator;
@@ -166,15 +169,15 @@ async function database(
   config: Config,
   say: (line: string) => void,
   releases: (() => Promise<unknown>)[],
-): Promise<{ url: string; masterKey: readonly Buffer[] }> {
-  if (config.DATABASE_URL && config.SVC_MASTER_KEY)
-    return { url: config.DATABASE_URL, masterKey: config.SVC_MASTER_KEY };
+): Promise<{ url: string; direct: string; masterKey: readonly Buffer[] }> {
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: direct = url, SVC_MASTER_KEY: masterKey } = config;
+  if (url && direct && masterKey) return { url, direct, masterKey };
   const dir = path.resolve(config.SVC_DATA_DIR);
   // if root starts it, PostgreSQL's user must pass through this folder; the folders inside are closed
   await mkdir(dir, { recursive: true, mode: 0o755 });
   const postgres = await keepPostgres({ dir: path.join(dir, 'postgres'), log: say });
   releases.push(postgres.stop);
-  return { url: postgres.url, masterKey: config.SVC_MASTER_KEY ?? [await keyBeside(dir)] };
+  return { url: postgres.url, direct: postgres.url, masterKey: config.SVC_MASTER_KEY ?? [await keyBeside(dir)] };
 }
 
 /**

@@ -30,6 +30,7 @@ import { createBulkhead } from '../schedule/bulkhead.ts';
 export interface AppOptions {
   config: Config;
   pool: pg.Pool;
+  /** Of the database itself, also where the pool's connections go through a pooler. */
   databaseUrl: string;
   masterKey: readonly Buffer[];
   log: Logger;

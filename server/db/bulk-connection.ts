@@ -16,21 +16,17 @@ interface Address {
 }
 
 async function dial({ host, port, path }: Address, hosts: readonly string[]): Promise<Socket> {
-  const to = path ? { path } : await addressIn(hosts, { host: host[0] ?? '', port: port[0] ?? 0 });
+  const primary = hosts.length > 1 ? (await import('./primary.ts')).primaryOf(hosts) : undefined;
+  const wanted = primary ? await primary.address() : { host: host[0] ?? '', port: port[0] ?? 0 };
+  const to = path && !primary ? { path } : wanted;
   // postgres.js asks the socket for the host that a certificate must name
   const socket = Object.assign(connect({ ...to, ...KEEP_ALIVE }), to);
+  primary?.watch(socket, wanted);
   await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) }).catch((error: Error) => {
     socket.destroy();
     throw error.name === 'AbortError' ? peerTimeout() : error;
   });
   return socket;
-}
-
-/** Of several hosts the one that takes writes. */
-async function addressIn(hosts: readonly string[], first: { host: string; port: number }) {
-  if (hosts.length === 1) return first;
-  const { primaryOf } = await import('./primary.ts');
-  return primaryOf(hosts).address();
 }
 
 /** @param longestMs how long PostgreSQL may stay silent while the stream waits for it */

@@ -49,7 +49,7 @@ async function hearItself(client: pg.Client, sql: Sql): Promise<void> {
     client.off('end', lost);
   }
   throw new Error(
-    'The database’s notifications don’t arrive: a connection pooler in transaction or statement mode, such as PgBouncer, stands before it. Name the database itself in DATABASE_URL, or a pool in session mode.',
+    'The database’s notifications don’t arrive: a connection pooler in transaction or statement mode, such as PgBouncer, stands before it. Name the database itself in DATABASE_DIRECT_URL, or a pool in session mode in DATABASE_URL.',
   );
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { errorWords } from '../contract/error-words.ts';
 import { helpOf } from '../contract/program-words.ts';
+import { faultOf } from './hosts.ts';
 import { migrate } from './migrate.ts';
 
 const USAGE = `Brings the database of DATABASE_URL to this version, and says what it did. A server does so at its start, too.
@@ -28,8 +29,9 @@ async function main(): Promise<number> {
   }
   const seconds = waitOf(args);
   if (seconds === undefined) return fault(helpOf(USAGE, process.argv[1]));
-  const url = process.env.DATABASE_URL;
-  if (!url || !/^postgres(ql)?:\/\//.test(url)) {
+  // a migration needs a session of its own, which a pooler doesn't give
+  const url = process.env.DATABASE_DIRECT_URL || process.env.DATABASE_URL;
+  if (!url || faultOf(url) !== undefined) {
     const what = url ? 'is no address of a database' : 'is not set';
     return fault(`DATABASE_URL ${what}: give it the database to migrate, such as postgres://user:password@host/name`);
   }

@@ -3,6 +3,7 @@
 // (statement.ts). PostgreSQL "Message Flow", Pipelining; pg's `pipeline: true`.
 import pg from 'pg';
 import { tracedSql } from '../telemetry/statements.ts';
+import { pooledStatements, poolingOf } from './pooled.ts';
 import type { Statement } from './statement.ts';
 
 // Unnamed, so that a transaction begins even if a pooler has lost the connection's prepared statements.
@@ -16,11 +17,17 @@ export const ROLLBACK = plain('rollback');
  * caller must roll back a transaction that the statements began.
  * @throws the error of the first statement that failed
  */
-export const runPipeline = (client: pg.Client, statements: readonly Statement[]): Promise<object[][]> =>
-  tracedSql(
-    statements,
-    () => new Promise((resolve, reject) => client.query(new Pipeline(statements, resolve, reject))),
-  );
+export const runPipeline = (client: pg.ClientBase, statements: readonly Statement[]): Promise<object[][]> =>
+  tracedSql(statements, async () => {
+    const pooling = poolingOf(client);
+    if (!pooling) return send(client, statements);
+    const { sent, added } = pooledStatements(pooling, statements, client.getTransactionStatus() !== 'I');
+    const rows = await send(client, sent);
+    return added < 0 ? rows : rows.toSpliced(added, 1);
+  });
+
+const send = (client: pg.ClientBase, statements: readonly Statement[]): Promise<object[][]> =>
+  new Promise((resolve, reject) => client.query(new Pipeline(statements, resolve, reject)));
 
 /** The statement as pg's query. Each call makes a new object, since pg changes it. Without name and values pg sends plain text. */
 export const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>

@@ -3,7 +3,7 @@
 // administrators.md.
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import { BadEnvironment, parseConfig } from '../config.ts';
+import { BadEnvironment, directDatabase, parseConfig } from '../config.ts';
 import { errorWords } from '../contract/error-words.ts';
 import { helpOf } from '../contract/program-words.ts';
 import { Username } from '../contract/users.ts';
@@ -54,7 +54,8 @@ function askedIn(args: string[]): Options | undefined {
 
 async function recover({ username: wanted, resetsFlow }: Options): Promise<void> {
   const config = parseConfig({ ...process.env, SVC_DRAIN_SECONDS: '0' });
-  const { DATABASE_URL: databaseUrl, SVC_MASTER_KEY: masterKey, SVC_BOOTSTRAP_ADMIN_USERNAME: usual } = config;
+  const databaseUrl = directDatabase(config);
+  const { SVC_MASTER_KEY: masterKey, SVC_BOOTSTRAP_ADMIN_USERNAME: usual } = config;
   if (!databaseUrl || !masterKey)
     throw new Error(
       'DATABASE_URL and SVC_MASTER_KEY must be set, as the server has them. The embedded PostgreSQL is for evaluation: remove its folder to begin anew.',

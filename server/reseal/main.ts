@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { createInfrastructure } from '../compose/infrastructure.ts';
 import { sealedColumns } from '../compose/sealed-columns.ts';
-import { BadEnvironment, parseConfig } from '../config.ts';
+import { BadEnvironment, directDatabase, parseConfig } from '../config.ts';
 import { errorWords } from '../contract/error-words.ts';
 import { helpOf } from '../contract/program-words.ts';
 import { newId } from '../crypto/ids.ts';
@@ -49,7 +49,8 @@ async function main(): Promise<number> {
   }
   try {
     const config = parseConfig(process.env);
-    const { DATABASE_URL: databaseUrl, SVC_MASTER_KEY: masterKey } = config;
+    const databaseUrl = directDatabase(config);
+    const { SVC_MASTER_KEY: masterKey } = config;
     if (!databaseUrl || !masterKey)
       throw new Error(
         'DATABASE_URL and SVC_MASTER_KEY must be set, as the server has them. The embedded PostgreSQL is for evaluation: its key isn’t rotated.',

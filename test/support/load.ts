@@ -98,8 +98,9 @@ export async function startLoad(servers: readonly ServerProcess[], receiver: Rec
         return answer;
       }),
       repeat('introspection', index, async () => {
+        while (token === '') await sleep(PAUSE_MS);
         const answer = await form('introspect', { token });
-        if (answer.status !== 200 || token === '' || JSON.parse(answer.text).active === true) return answer;
+        if (answer.status !== 200 || JSON.parse(answer.text).active === true) return answer;
         return { ...answer, status: 599, text: `a good token was called inactive: ${answer.text}` };
       }),
       repeat('signIn', index, async () => {
@@ -140,7 +141,9 @@ export async function startLoad(servers: readonly ServerProcess[], receiver: Rec
       for (;;) {
         const fine = servers.every((_, server) =>
           kinds.every((kind) => {
-            const last = attempts.filter((one) => one.kind === kind && one.server === server && one.began >= moment).slice(-3);
+            const last = attempts
+              .filter((one) => one.kind === kind && one.server === server && one.began >= moment)
+              .slice(-3);
             return last.length === 3 && last.every(isGood);
           }),
         );

@@ -117,11 +117,12 @@ for mounted in "$1"/*/; do umount "$mounted"; done 2>/dev/null
     'etcd',
     [
       'etcd',
-      ...['--data-dir', path.join(folder, 'etcd'), '--name', 'etcd', '--unsafe-no-fsync'],
+      '--enable-v2',
+      ...['--data-dir', path.join(folder, 'etcd'), '--name', 'etcd'],
       ...['--listen-client-urls', etcdUrl, '--advertise-client-urls', etcdUrl],
       ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
       ...['--initial-cluster', `etcd=${peerUrl}`],
-    ].filter((argument) => argument !== '--unsafe-no-fsync'),
+    ],
     guard,
   );
   await until(async () => (await fetch(`${etcdUrl}/health`)).ok);
@@ -147,7 +148,8 @@ for mounted in "$1"/*/; do umount "$mounted"; done 2>/dev/null
       scope: 'realmkeeper',
       name,
       restapi: { listen: `127.0.0.1:${ownRest}`, connect_address: `127.0.0.1:${rest.port}` },
-      etcd3: { hosts: [`127.0.0.1:${store.port}`], use_proxies: true },
+      // by etcd's second interface: Patroni 3.0 keeps an old copy of what it reads by the third after it was cut off
+      etcd: { hosts: [`127.0.0.1:${store.port}`], use_proxies: true },
       bootstrap: {
         dcs: {
           ttl: 10,

@@ -80,7 +80,9 @@ test('a pooler that carries no notifications is refused in a sentence, without t
   );
   if (!(failure instanceof Error)) throw new Error('it started');
   expect(failure.message).toMatch(/notifications don’t arrive: a connection pooler in transaction or statement mode/);
-  expect(failure.message).toMatch(/Name the database itself in DATABASE_URL, or a pool in session mode\.$/);
+  expect(failure.message).toMatch(
+    /Name the database itself in DATABASE_DIRECT_URL, or a pool in session mode in DATABASE_URL\.$/,
+  );
   const { password } = new URL(database.url);
   if (password !== '') expect(failure.message).not.toContain(password);
 }, 60_000);
