@@ -1,5 +1,5 @@
 // Owns: what differs on connections through a pooler in transaction mode, such as PgBouncer: each transaction may be on another session.
-// Does not own: what needs a session of its own, which goes to DATABASE_DIRECT_URL (start.ts).
+// Does not own: what needs a session of its own, which goes to DATABASE_DIRECT_URL (server/start.ts).
 // Implements: docs/high-availability.md "A connection pooler".
 import type pg from 'pg';
 import { codeOf } from './error-code.ts';

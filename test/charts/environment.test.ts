@@ -69,6 +69,21 @@ describe.skipIf(!assets.found)('the programs', () => {
     expect(server).toMatchObject({ baseUrl: 'https://id.example.com', SVC_TRUST_PROXY: ['10.20.30.0/28'] });
   });
 
+  test('a pooler before several hosts: the server has both addresses, and each names its port', async () => {
+    const { server } = await programs([
+      ...(valueSets.production ?? []),
+      ...['--set', 'database.host=pooler.example.com,database.port=6432,database.directPort=5433'],
+      ...['--set-string', 'database.directHost=a.example.com\\,b.example.com'],
+      ...['--set', 'database.preparedStatements=true'],
+    ]);
+    const tls = 'sslmode=verify-full&sslrootcert=/etc/realmkeeper/database/ca.crt';
+    expect(server).toMatchObject({
+      DATABASE_URL: `postgres://pooler.example.com:6432/realmkeeper?${tls}`,
+      DATABASE_DIRECT_URL: `postgres://a.example.com:5433,b.example.com:5433/realmkeeper?${tls}&target_session_attrs=read-write`,
+      SVC_DATABASE_PREPARED: true,
+    });
+  });
+
   test('mutual TLS: the listener has its files, and certificates come from the named proxies', async () => {
     const { server } = await programs(valueSets['everything that can be turned on'] ?? []);
     expect(server).toMatchObject({

@@ -59,6 +59,7 @@ const may: Record<keyof typeof projects, Need[]> = {
     'kstatus',
     'kubernetes',
     'node',
+    'patroni',
     'pythonClient',
     'samlTools',
     'scimTester',

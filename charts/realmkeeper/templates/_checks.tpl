@@ -19,6 +19,12 @@
 {{- if and $external (not $v.database.urlKey) (not $v.database.host) -}}
 {{- $faults = append $faults "database.host is needed, unless database.urlKey names the key of a whole URL" -}}
 {{- end -}}
+{{- if and $v.database.urlKey $v.database.directHost -}}
+{{- $faults = append $faults "database.directHost goes with database.host; with database.urlKey name the key of the direct URL in database.directUrlKey" -}}
+{{- end -}}
+{{- if and $v.database.directUrlKey (not $v.database.urlKey) -}}
+{{- $faults = append $faults "database.directUrlKey goes with database.urlKey; with database.host name the database itself in database.directHost" -}}
+{{- end -}}
 {{- range $name, $ca := dict "database.ca" $v.database.ca "server.outboundCa" $v.server.outboundCa "operator.serverCa" $v.operator.serverCa -}}
 {{- if and $ca.secret $ca.configMap -}}
 {{- $faults = append $faults (printf "%s: give a Secret or a ConfigMap, not both" $name) -}}

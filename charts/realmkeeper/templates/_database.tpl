@@ -4,6 +4,13 @@
 {{- if or .Values.database.ca.secret .Values.database.ca.configMap }}true{{ end }}
 {{- end }}
 
+{{/* (dict "root" . "host" … "port" …): the URL without user and password. A host may be several, with commas between them. */}}
+{{- define "realmkeeper.database.url" -}}
+{{- $database := .root.Values.database -}}
+{{- $port := printf ":%v" .port -}}
+postgres://{{ .host | replace "," (printf "%s," $port) }}{{ $port }}/{{ $database.name }}?sslmode={{ $database.sslMode }}{{ if include "realmkeeper.database.ca" .root }}&sslrootcert=/etc/realmkeeper/database/ca.crt{{ end }}{{ if contains "," .host }}&target_session_attrs=read-write{{ end }}
+{{- end }}
+
 {{/* User and password come by PGUSER and PGPASSWORD, so that a password may hold any character. */}}
 {{- define "realmkeeper.database.env" -}}
 {{- $database := .Values.database -}}
@@ -19,9 +26,18 @@
 - name: DATABASE_URL
   valueFrom:
     secretKeyRef: { name: {{ $database.existingSecret }}, key: {{ $database.urlKey }} }
+{{- if $database.directUrlKey }}
+- name: DATABASE_DIRECT_URL
+  valueFrom:
+    secretKeyRef: { name: {{ $database.existingSecret }}, key: {{ $database.directUrlKey }} }
+{{- end }}
 {{- else -}}
 - name: DATABASE_URL
-  value: postgres://{{ $database.host }}:{{ $database.port }}/{{ $database.name }}?sslmode={{ $database.sslMode }}{{ if include "realmkeeper.database.ca" . }}&sslrootcert=/etc/realmkeeper/database/ca.crt{{ end }}
+  value: {{ include "realmkeeper.database.url" (dict "root" . "host" $database.host "port" $database.port) }}
+{{- if $database.directHost }}
+- name: DATABASE_DIRECT_URL
+  value: {{ include "realmkeeper.database.url" (dict "root" . "host" $database.directHost "port" $database.directPort) }}
+{{- end }}
 - name: PGUSER
   valueFrom:
     secretKeyRef: { name: {{ $database.existingSecret }}, key: {{ $database.usernameKey }} }
