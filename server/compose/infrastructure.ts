@@ -4,9 +4,11 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type Config, clusterOf } from '../config.ts';
 import { eventTypes } from '../contract/events.ts';
+import type { Keyring } from '../crypto/keyring.ts';
 import { createPasswords, type Passwords } from '../crypto/passwords.ts';
 import { createSeal } from '../crypto/seal.ts';
 import { createTokenSeal } from '../crypto/token-seal.ts';
+import type { Custody } from '../custody/custody.ts';
 import { batchedReadsOver } from '../db/batched-reads.ts';
 import { realmSqlOver } from '../db/realm-share.ts';
 import { type Sql, sqlOver } from '../db/sql.ts';
@@ -32,7 +34,10 @@ export interface AppOptions {
   pool: pg.Pool;
   /** Of the database itself, also where the pool's connections go through a pooler. */
   databaseUrl: string;
-  masterKey: readonly Buffer[];
+  /** The keys that seal what is stored. */
+  masterKey: Keyring | readonly Buffer[];
+  /** Holds the keys that wrap the keyring's; absent: the keyring is configured itself. */
+  custody?: Custody | undefined;
   log: Logger;
   /** Outside production: a write without an event fails. */
   strict: boolean;

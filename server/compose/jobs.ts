@@ -1,5 +1,7 @@
 // All jobs, in one list. Of jobs that rarely run, a start loads only the terms; their code is loaded with their first
 // run. It decides nothing.
+
+import { rotationTerms } from '../custody/rotation-terms.ts';
 import type { Factors } from '../domain/factors.ts';
 import { keepChanges } from '../features/authentication/new-device/store.ts';
 import type { SignIns } from '../features/authentication/sign-in/service.ts';
@@ -31,6 +33,22 @@ export interface Rest {
   uma: Uma;
 }
 
+/** Data keys are rotated if a custodian wraps them, and a number of days is configured. */
+function rotations({ custody, config, ...start }: Start): Job[] {
+  const days = config.SVC_DATA_KEY_DAYS;
+  if (!custody || days === undefined) return [];
+  return [
+    lazyJob(rotationTerms, async () => {
+      const [{ rotationJob }, { createReseal }, { sealedColumns }] = await Promise.all([
+        import('../custody/rotation-job.ts'),
+        import('../domain/reseal.ts'),
+        import('./sealed-columns.ts'),
+      ]);
+      return rotationJob({ ...start, custody, days, reseal: createReseal({ ...start, columns: sealedColumns }) });
+    }),
+  ];
+}
+
 export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
   const { config, sql, metrics, audit, counting } = start;
   const jobLater = <Payload>(terms: Terms<Payload>, isDue?: () => Promise<boolean>) =>
@@ -52,6 +70,7 @@ export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
     jobLater(pollTerms),
     jobLater(pollDueTerms, () => hasPolledTransmitters(sql)),
     jobLater(removalTerms, () => hasRealmsToRemove(sql)),
+    ...rotations(start),
     janitor({
       ...start,
       keep: keepChanges,

@@ -28,7 +28,7 @@ export function createObservation(below: Infrastructure) {
     sql,
     now,
     metrics,
-    components: components({ ...watched(config), sql, now }),
+    components: components({ ...watched(config), sql, now, custody: below.custody }),
     build: { name: 'realmkeeper', version: VERSION },
     eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
     forwarding: audit.status,

@@ -18,6 +18,7 @@ export const checkSubjects = [
   'slow-statements',
   'clock',
   'master-key',
+  'key-custodian',
   'server-certificates',
   'expiring',
   'mail',
@@ -65,7 +66,7 @@ export const getDiagnostics = route({
   tag: 'monitoring',
   summary: 'Checks of the installation, with advice',
   description:
-    'The database, its replicas and upkeep, the clock, the master key, proxies, mail, deliveries, jobs, certificates and secrets that end. The replica that answers checks; a result is kept for five seconds. Needs `realm:read` over every realm. Holds no secrets, and no personal data but names of configured things.',
+    'The database, its replicas and upkeep, the clock, the master key and its custodian, proxies, mail, deliveries, jobs, certificates and secrets that end. The replica that answers checks; a result is kept for five seconds. Needs `realm:read` over every realm. Holds no secrets, and no personal data but names of configured things.',
   permission: null,
   response: Diagnostics,
   problems: ['forbidden'],

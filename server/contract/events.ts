@@ -110,6 +110,7 @@ export const eventTypes = {
   PUSH_TOKEN_REGISTERED: runtime,
   PUSH_TOKEN_REMOVED: runtime,
   SECRETS_RESEALED: runtime,
+  DATA_KEY_ROTATED: runtime,
   REALM_DELETED: runtime,
   REALM_CREATED: configuration,
   REALM_IMPORTED: configuration,

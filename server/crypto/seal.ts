@@ -10,6 +10,7 @@ import {
   hkdfSync,
   randomBytes,
 } from 'node:crypto';
+import { derivedFrom, type Keyring } from './keyring.ts';
 
 /** `context` binds a sealed value to its place (`webhook:<realm>:<id>`), so that rows can't be swapped. */
 export interface Seal {
@@ -17,9 +18,9 @@ export interface Seal {
   /** @throws Error if the value was sealed under an unknown key, in another context, or was changed */
   open(sealed: Buffer, context: string): Buffer;
   /** The id of the key that seals (4 bytes); each sealed value holds it behind the version byte. */
-  newestKey: Buffer;
+  readonly newestKey: Buffer;
   /** How many keys the keyring holds. */
-  keys: number;
+  readonly keys: number;
   /** An HMAC that recognises a text without storing it. Only the holder of the newest key can compute it. */
   digest(plain: string, context: string): Buffer;
   /** The digests of the text under each key of the ring, the newest first. */
@@ -32,25 +33,41 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER = 1 + KEY_ID_BYTES;
 
-const keyId = (key: Buffer) => createHash('sha256').update('svc-seal').update(key).digest().subarray(0, KEY_ID_BYTES);
+/** By which a sealed value names its key. */
+export const keyId = (key: Buffer): Buffer =>
+  createHash('sha256').update('svc-seal').update(key).digest().subarray(0, KEY_ID_BYTES);
 
-/** @param keyring keys of 32 bytes each, the newest first @throws Error for an empty keyring */
-export function createSeal(keyring: readonly Buffer[]): Seal {
+/** @param keys of 32 bytes each, the newest first @throws Error for an empty keyring */
+function ringOf(given: readonly Buffer[]) {
   // As key objects: with plain bytes Node 24 takes several times as long.
-  const keys = keyring.map((key) => ({ key: createSecretKey(key), id: keyId(key) }));
+  const keys = given.map((key) => ({ key: createSecretKey(key), id: keyId(key) }));
   const [newest] = keys;
   if (!newest) throw new Error('the keyring is empty');
-  const digestKeyOf = ({ key }: (typeof keys)[number]) =>
-    Buffer.from(hkdfSync('sha256', key, '', 'svc-seal:digest', 32));
-  const digestUnder = (digestKey: Buffer, plain: string, context: string) =>
-    createHmac('sha256', digestKey).update(`${context}\0${plain}`).digest();
-  const digestKey = digestKeyOf(newest);
+  const digestKeyOf = ({ key }: typeof newest) => Buffer.from(hkdfSync('sha256', key, '', 'svc-seal:digest', 32));
+  return { keys, newest, newestDigest: digestKeyOf(newest), digestKeys: () => keys.map(digestKeyOf) };
+}
+
+const digestUnder = (digestKey: Buffer, plain: string, context: string) =>
+  createHmac('sha256', digestKey).update(`${context}\0${plain}`).digest();
+
+/** @throws Error for an empty keyring */
+export function createSeal(keyring: Keyring | readonly Buffer[]): Seal {
+  const ring = derivedFrom(keyring, ringOf);
+  ring();
   return {
-    newestKey: newest.id,
-    keys: keys.length,
-    digest: (plain, context) => digestUnder(digestKey, plain, context),
-    digests: (plain, context) => keys.map((key) => digestUnder(digestKeyOf(key), plain, context)),
+    get newestKey() {
+      return ring().newest.id;
+    },
+    get keys() {
+      return ring().keys.length;
+    },
+    digest: (plain, context) => digestUnder(ring().newestDigest, plain, context),
+    digests: (plain, context) =>
+      ring()
+        .digestKeys()
+        .map((digestKey) => digestUnder(digestKey, plain, context)),
     seal(plain, context) {
+      const { newest } = ring();
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', newest.key, iv);
       cipher.setAAD(Buffer.from(context));
@@ -59,7 +76,7 @@ export function createSeal(keyring: readonly Buffer[]): Seal {
     },
     open(sealed, context) {
       const id = sealed.subarray(1, HEADER);
-      const known = keys.find((k) => k.id.equals(id));
+      const known = ring().keys.find((k) => k.id.equals(id));
       if (sealed[0] !== VERSION || !known) throw new Error('sealed under a master key that is not in SVC_MASTER_KEY');
       const tagAt = HEADER + IV_BYTES;
       const decipher = createDecipheriv('aes-256-gcm', known.key, sealed.subarray(HEADER, tagAt), {

@@ -9,6 +9,7 @@ import {
   hkdfSync,
   type KeyObject,
 } from 'node:crypto';
+import { derivedFrom, type Keyring } from './keyring.ts';
 import { newSecret } from './tokens.ts';
 
 export interface TokenSeal {
@@ -26,15 +27,22 @@ const BODY = HEADER + TAG_BYTES;
 // Each key seals one text, so a fixed nonce is safe.
 const NONCE = Buffer.alloc(12);
 
-/** @param keyring the master keys, the newest first; @param purpose separates these keys from those of other purposes */
-export function createTokenSeal(keyring: readonly Buffer[], purpose: string): TokenSeal {
-  const roots = keyring.map((master) => {
-    const key = Buffer.from(hkdfSync('sha256', master, '', `svc-token-seal:${purpose}`, 32));
-    const id = hash('sha256', Buffer.concat([Buffer.from('svc-token-seal'), key]), 'buffer').subarray(0, KEY_ID_BYTES);
-    return { key: createSecretKey(key), id };
+/** @param purpose separates these keys from those of other purposes @throws Error for an empty keyring */
+export function createTokenSeal(keyring: Keyring | readonly Buffer[], purpose: string): TokenSeal {
+  const ring = derivedFrom(keyring, (keys) => {
+    const roots = keys.map((master) => {
+      const key = Buffer.from(hkdfSync('sha256', master, '', `svc-token-seal:${purpose}`, 32));
+      const id = hash('sha256', Buffer.concat([Buffer.from('svc-token-seal'), key]), 'buffer').subarray(
+        0,
+        KEY_ID_BYTES,
+      );
+      return { key: createSecretKey(key), id };
+    });
+    const [newest] = roots;
+    if (!newest) throw new Error('the keyring is empty');
+    return { roots, newest };
   });
-  const [newest] = roots;
-  if (!newest) throw new Error('the keyring is empty');
+  ring();
   // As key objects: with plain bytes Node 24 takes several times as long.
   const keyOf = (root: KeyObject, token: string, context: string): KeyObject =>
     createSecretKey(
@@ -44,6 +52,7 @@ export function createTokenSeal(keyring: readonly Buffer[], purpose: string): To
     );
   return {
     seal(plain, context) {
+      const { newest } = ring();
       const token = newSecret();
       const cipher = createCipheriv('aes-256-gcm', keyOf(newest.key, token, context), NONCE);
       const body = Buffer.concat([cipher.update(plain), cipher.final()]);
@@ -52,7 +61,7 @@ export function createTokenSeal(keyring: readonly Buffer[], purpose: string): To
     },
     open(token, sealed, context) {
       const bytes = Buffer.from(sealed, 'base64url');
-      const root = roots.find(({ id }) => id.equals(bytes.subarray(1, HEADER)));
+      const root = ring().roots.find(({ id }) => id.equals(bytes.subarray(1, HEADER)));
       if (bytes[0] !== VERSION || bytes.length < BODY || !root) return undefined;
       const decipher = createDecipheriv('aes-256-gcm', keyOf(root.key, token, context), NONCE, {
         authTagLength: TAG_BYTES,

@@ -30,12 +30,14 @@ const SHORT_OF = new Set([
   LOCKED,
   '57014',
   OVERLOADED,
+  // The custodian of the keys is away (crypto/keyring.ts).
+  'KEYS_UNAVAILABLE',
 ]);
 const SEND_JSON =
   'Send the body with the header Content-Type: application/json, unless the API documentation names another type';
 const RETRY_AFTER_SECONDS = 2;
 
-/** Whether the database is away (or out of disk, memory, connections), so that the request can be retried. */
+/** Whether the database or the keys are away (or disk, memory, connections used up), so that the request can be retried. */
 function databaseAway(error: unknown): boolean {
   return unreachable(error) || SHORT_OF.has(codeOf(error));
 }

@@ -8,8 +8,9 @@ import { errorWords } from '../contract/error-words.ts';
 import { helpOf } from '../contract/program-words.ts';
 import { Username } from '../contract/users.ts';
 import { newId } from '../crypto/ids.ts';
+import { openKeyring } from '../custody/custody.ts';
 import { codeOf } from '../db/error-code.ts';
-import { openPool } from '../db/sql.ts';
+import { openPool, sqlOver } from '../db/sql.ts';
 
 const USAGE = `Gives the realm master an administrator again: makes the user, or resets the one of this name.
 
@@ -23,7 +24,7 @@ The user is enabled, gets the admin role realm-admin over every realm, and a tem
 is changed at the next sign-in. A user who is there loses every other credential, and is signed out everywhere.
 The audit log of master has it. Servers may run meanwhile.
 
-Environment: that of the server, with DATABASE_URL and SVC_MASTER_KEY.
+Environment: that of the server, with DATABASE_URL and SVC_MASTER_KEY, or the custodian of its keys.
 
 Examples
   npm run recover-admin
@@ -55,8 +56,8 @@ function askedIn(args: string[]): Options | undefined {
 async function recover({ username: wanted, resetsFlow }: Options): Promise<void> {
   const config = parseConfig({ ...process.env, SVC_DRAIN_SECONDS: '0' });
   const databaseUrl = directDatabase(config);
-  const { SVC_MASTER_KEY: masterKey, SVC_BOOTSTRAP_ADMIN_USERNAME: usual } = config;
-  if (!databaseUrl || !masterKey)
+  const { SVC_BOOTSTRAP_ADMIN_USERNAME: usual } = config;
+  if (!databaseUrl)
     throw new Error(
       'DATABASE_URL and SVC_MASTER_KEY must be set, as the server has them. The embedded PostgreSQL is for evaluation: remove its folder to begin anew.',
     );
@@ -64,7 +65,8 @@ async function recover({ username: wanted, resetsFlow }: Options): Promise<void>
   const pool = openPool(databaseUrl, { max: 2 });
   const log = pino({ level: 'warn' }, pino.destination(2));
   const now = () => new Date();
-  const app = await buildApp({ config, pool, databaseUrl, masterKey, log, strict: false, now, newId });
+  const keys = await openKeyring(config, { sql: sqlOver(pool), log, now });
+  const app = await buildApp({ config, pool, databaseUrl, ...keys, log, strict: false, now, newId });
   try {
     const { username, password, isNew } = await app.recoverAdministrator(wanted ?? usual, { resetsFlow });
     console.log(`${isNew ? 'Made' : 'Reset'} the administrator of master: ${username} / ${password}`);
@@ -72,6 +74,7 @@ async function recover({ username: wanted, resetsFlow }: Options): Promise<void>
     console.log(`The password is temporary: sign in at ${config.baseUrl}/admin/login and choose another.`);
   } finally {
     await app.stop();
+    await keys.stop();
     await pool.end();
   }
 }

@@ -61,6 +61,31 @@ describe.skipIf(!assets.found)('the programs', () => {
     });
   });
 
+  test('the master key comes from the environment, a file or a custodian, and a custodian alone needs no Secret', async () => {
+    const keysWith = async (...values: string[]) => {
+      const args = values.flatMap((value) => ['--set', value]);
+      const { server } = await programs(args);
+      const secret = named(await render(args), 'Secret', 'master-key');
+      return [
+        server.SVC_MASTER_KEY !== undefined,
+        server.SVC_MASTER_KEY_FILE,
+        server.SVC_KEY_CUSTODIAN,
+        secret !== undefined,
+      ];
+    };
+    const custodian = 'hashivault://vault.example.com:8200/transit/realmkeeper';
+    const also = [`masterKey.custodian=${custodian}`, 'server.env.SVC_VAULT_ROLE=realmkeeper'];
+    expect(await keysWith('masterKey.source=file')).toEqual([
+      false,
+      '/etc/realmkeeper/master-key/master-key',
+      undefined,
+      true,
+    ]);
+    expect(await keysWith(...also)).toEqual([true, undefined, custodian, true]);
+    expect(await keysWith('masterKey.source=custodian', ...also)).toEqual([false, undefined, custodian, false]);
+    await expect(keysWith('masterKey.source=custodian')).rejects.toThrow('masterKey');
+  });
+
   test('production: TLS to the database is checked, and the proxy is the one that was named', async () => {
     const { server } = await programs(valueSets.production ?? []);
     expect(server.DATABASE_URL).toBe(

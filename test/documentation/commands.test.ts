@@ -64,6 +64,16 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['curl -s $ISSUER/access', 'test/documentation/authorization-services.test.ts'],
   ],
   'docs/backchannel.md': [['curl -s $ISSUER/oauth2/backchannel', 'test/documentation/backchannel.test.ts']],
+  'docs/keys.md': [
+    ['npm run reseal', 'test/documentation/keys.test.ts'],
+    [
+      'npm explore',
+      'needs Node’s headers from the network; test/support/softhsm.ts builds with those of the installed Node',
+    ],
+    ['mkdir -p tokens', 'test/documentation/keys.test.ts'],
+    ['export SVC_KEY_CUSTODIAN', 'test/documentation/keys.test.ts'],
+    ['vault secrets', 'needs a Vault; test/server/custody/data-keys.test.ts has its answers'],
+  ],
   'docs/backup.md': [
     ['kubectl -n realmkeeper get secret', NEEDS.cluster],
     ['npm run reseal', 'test/server/reseal.test.ts'],

@@ -4,8 +4,15 @@ import { type Column, columns, type Key, keys, printSchema } from '../support/ca
 import { connectedCluster } from '../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
-/** Tables that belong to no realm: the migrations' own, an import's rows before they are anybody's, names that are free, how far the log is sealed and forwarded. */
-const OUTSIDE = new Set(['schema_migration', 'import_user', 'former_realm', 'event_log', 'event_forwarding']);
+/** Tables that belong to no realm: the migrations' own, the keys that seal what is stored, an import's rows before they are anybody's, names that are free, how far the log is sealed and forwarded. */
+const OUTSIDE = new Set([
+  'schema_migration',
+  'data_key',
+  'import_user',
+  'former_realm',
+  'event_log',
+  'event_forwarding',
+]);
 /** What no two realms may have: with one issuer they would speak for each other. */
 const ACROSS_REALMS = new Set(['realm_own_issuer']);
 /** Has one of two holders, so its keys are two partial unique indexes. */

@@ -463,6 +463,16 @@ CREATE INDEX credential_user ON credential USING btree (realm_id, user_id, type)
 CREATE UNIQUE INDEX credential_passkey ON credential USING btree (realm_id, ((secret ->> 'credentialId'::text))) WHERE (type = 'webauthn'::text);
 CREATE UNIQUE INDEX credential_password ON credential USING btree (realm_id, user_id) WHERE (type = 'password'::text);
 
+create table data_key (
+  number integer not null,
+  key_id text not null,
+  custodian text not null,
+  wrapped bytea not null,
+  created_at timestamp with time zone not null,
+  seals_from timestamp with time zone,
+  primary key (number)
+);
+
 create table departed_event (
   realm_id text not null,
   id uuid not null,

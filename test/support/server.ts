@@ -57,6 +57,7 @@ export async function startTestServer({
   resolveTxt,
   lines,
   masterKey = [MASTER_KEY],
+  custody,
   bodyMs,
   failureMs,
   soonMs,
@@ -75,7 +76,9 @@ export async function startTestServer({
   resolveTxt?: AppOptions['resolveTxt'];
   /** Gets the lines of the log. */
   lines?: string[];
-  masterKey?: readonly Buffer[];
+  masterKey?: AppOptions['masterKey'];
+  /** Wraps the keys of a keyring that is given. */
+  custody?: AppOptions['custody'];
   /** How long a stranger's body may take, and an administrator's may bring nothing. */
   bodyMs?: number;
   /** How long a failed exchange of a workload's token takes. */
@@ -107,6 +110,7 @@ export async function startTestServer({
     pool,
     databaseUrl: database.url,
     masterKey,
+    custody,
     log,
     strict: true,
     now,

@@ -12,6 +12,7 @@ import { type By, bySystem, type DomainEvent } from '../../../contract/events.ts
 import type { RealmKey } from '../../../contract/keys.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { JwtKey } from '../../../crypto/jwt.ts';
+import { KeysUnavailable } from '../../../crypto/keyring.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -100,16 +101,23 @@ export function createKeys(deps: KeysDeps) {
     async load(realm) {
       const rows = await store.readPublished(sql, realm);
       const active = new Map<SigningAlgorithm, JwtKey>();
+      // Verifiers get the public keys even while nothing can be signed.
+      let unavailable: KeysUnavailable | undefined;
       const signing = rows.filter(({ encrypts }) => !encrypts);
       for (const { key_id: keyId, algorithm, private_key: sealed } of signing) {
         if (sealed === null) continue;
-        const der = seal.open(sealed, contextOf(realm, keyId));
-        const alg = algorithmOf(algorithm);
-        active.set(alg, { keyId, alg, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) });
+        try {
+          const der = seal.open(sealed, contextOf(realm, keyId));
+          const alg = algorithmOf(algorithm);
+          active.set(alg, { keyId, alg, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) });
+        } catch (error) {
+          if (!(error instanceof KeysUnavailable)) throw error;
+          unavailable = error;
+        }
       }
       const verifying = signing.map(published);
       const encrypting = rows.filter(({ encrypts }) => encrypts).map(encryptedFor);
-      return { active, published: verifying, jwks: [...verifying.map(({ jwk }) => jwk), ...encrypting] };
+      return { active, unavailable, published: verifying, jwks: [...verifying.map(({ jwk }) => jwk), ...encrypting] };
     },
   });
 
@@ -192,7 +200,13 @@ export function createKeys(deps: KeysDeps) {
      * the key, which takes a second.
      */
     async active(realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<JwtKey> {
-      const { active } = await cache.get(realm, '');
+      let found = await cache.get(realm, '');
+      if (found.unavailable) {
+        cache.drop(realm);
+        found = await cache.get(realm, '');
+      }
+      const { active, unavailable } = found;
+      if (unavailable) throw unavailable;
       const missing = active.size > 0 && algorithm !== DEFAULT_ALGORITHM;
       const key = active.get(algorithm) ?? (missing ? await first(realm, algorithm) : undefined);
       if (!key) throw new Problem('not-found', `There is no realm ${realm}`, { reason: 'no active key' });

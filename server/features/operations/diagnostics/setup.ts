@@ -22,7 +22,9 @@ export interface SetUp {
   /** The server runs its own PostgreSQL, for evaluation. */
   embedded: boolean;
   trustsProxies: boolean;
-  keys: number;
+  keys(): number;
+  /** The custodian that wraps the keys which seal; undefined: none is configured. */
+  custodian(): { custodian: string; keys: number; fault: { message: string; since: Date } | undefined } | undefined;
   certificateFiles: readonly string[];
 }
 
@@ -85,6 +87,17 @@ const masterKey = async (keys: number, reseal: Reseal) => {
     : ok('All secrets are sealed by the newest master key');
 };
 
+function keyCustodian({ custodian, production }: SetUp) {
+  const status = custodian();
+  if (!status) return ok('No custodian is configured: the master key is in the environment or in a file');
+  if (status.fault)
+    return (production ? failure : warning)(
+      `${status.custodian} has not answered since ${status.fault.since.toISOString()}: ${status.fault.message}`,
+      'Mend it before SVC_DATA_KEY_CACHE_SECONDS are over: then no secret can be read. docs/keys.md',
+    );
+  return ok(`${status.custodian} wraps ${count(status.keys, 'data key')}`);
+}
+
 const certificates = async (files: readonly string[], now: () => Date) => {
   const at = now();
   const found = await Promise.all(
@@ -127,7 +140,10 @@ export const setUpChecks = ({
   {
     subject: 'master-key',
     run: async () =>
-      setUp.embedded ? skipped('The key of the server’s own PostgreSQL is not rotated') : masterKey(setUp.keys, reseal),
+      setUp.embedded
+        ? skipped('The key of the server’s own PostgreSQL is not rotated')
+        : masterKey(setUp.keys(), reseal),
   },
+  { subject: 'key-custodian', run: async () => keyCustodian(setUp) },
   { subject: 'server-certificates', run: () => certificates(setUp.certificateFiles, now) },
 ];

@@ -46,16 +46,34 @@ const ssl = (files: readonly string[], now: () => Date): HealthComponent => ({
   },
 });
 
+interface Custodied {
+  status(): { fault: object | undefined };
+}
+/** The custodian answered the last time that it was asked. While it doesn't, the unwrapped keys serve on for their time. */
+const keyCustodian = (custody: Custodied): HealthComponent => ({
+  name: 'keyCustodian',
+  check: async () => custody.status().fault === undefined,
+});
+
 export const components = ({
   sql,
   now,
   folder,
   minimumBytes,
   certificateFiles,
+  custody,
 }: {
   sql: Sql;
   now: () => Date;
   folder: string;
   minimumBytes: number;
   certificateFiles: readonly string[];
-}): HealthComponent[] => [db(sql), diskSpace(folder, minimumBytes), ping, sessionCache, ssl(certificateFiles, now)];
+  custody: Custodied | undefined;
+}): HealthComponent[] => [
+  db(sql),
+  diskSpace(folder, minimumBytes),
+  ping,
+  sessionCache,
+  ssl(certificateFiles, now),
+  ...(custody ? [keyCustodian(custody)] : []),
+];
