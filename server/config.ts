@@ -12,18 +12,8 @@ import {
   certificateHeaderForms,
 } from './http/client-certificate.ts';
 import { isAllowEntry } from './http/outbound-addresses.ts';
-
-const key = z
-  .string()
-  .transform((s) => Buffer.from(s, 'base64'))
-  .refine((b) => b.length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)');
-
-const keyring = z
-  .string()
-  .transform((s) => s.split(',').map((part) => part.trim()))
-  .pipe(z.array(key).min(1));
-/** The text of a keyring. Undefined: it isn't one. */
-export const parseKeyring = (text: string): readonly Buffer[] | undefined => keyring.safeParse(text).data;
+import { keyFaults, keySettings } from './key-settings.ts';
+import { number, wholeNumber } from './settings-numbers.ts';
 
 const list = z.string().transform((s) =>
   s
@@ -59,11 +49,6 @@ const databaseAddress = z.string().superRefine((url, context) => {
   const fault = faultOf(url);
   if (fault !== undefined) context.addIssue(fault);
 });
-
-/** A number. The messages tell text that is no number from a number out of bounds. */
-const number = () =>
-  z.coerce.number({ error: ({ code }) => (code === 'invalid_type' ? 'must be a number' : undefined) });
-const wholeNumber = () => number().int('must be a whole number');
 
 const Environment = z.object({
   SVC_HOST: z.string().default('127.0.0.1'),
@@ -135,42 +120,7 @@ const Environment = z.object({
     .describe('The pooler keeps prepared statements from one session to another; without a pooler it has no effect'),
   SVC_DATABASE_POOL: wholeNumber().min(2).max(200).default(10),
   SVC_DATA_DIR: z.string().min(1).default('.data'),
-  SVC_MASTER_KEY: keyring
-    .optional()
-    .describe('Keyring: base64 keys of 32 bytes, separated by commas, the newest first'),
-  SVC_MASTER_KEY_FILE: z.string().optional().describe('A file with this keyring, read again when it changes'),
-  SVC_KEY_CUSTODIAN: z
-    .string()
-    .regex(/^(pkcs11:(?!\/)|(hashivault|openbao):\/\/)/, 'must begin with pkcs11:, hashivault:// or openbao://')
-    .refine((uri) => URL.canParse(uri), 'must be an address as docs/keys.md has it')
-    .optional()
-    .describe('The custodian whose key wraps the data keys, which seal what is stored'),
-  SVC_KEY_CUSTODIAN_WAIT_SECONDS: number()
-    .min(0)
-    .max(3600)
-    .default(60)
-    .describe('How long a start waits for the custodian'),
-  SVC_DATA_KEY_CACHE_SECONDS: number()
-    .min(60)
-    .max(31_536_000)
-    .default(86_400)
-    .describe('How long unwrapped data keys serve without the custodian'),
-  SVC_DATA_KEY_DAYS: wholeNumber()
-    .min(1)
-    .max(3650)
-    .optional()
-    .describe('Data keys that are older are replaced, and what they seal is sealed again'),
-  SVC_VAULT_TOKEN_FILE: z.string().optional().describe('A file with the token for Vault'),
-  SVC_VAULT_ROLE: z.string().optional().describe('The role of Vault’s Kubernetes authentication, instead of a token'),
-  SVC_VAULT_AUTH_PATH: z
-    .string()
-    .regex(/^[\w-]+(\/[\w-]+)*$/, 'must be a path such as kubernetes')
-    .default('kubernetes'),
-  SVC_VAULT_JWT_FILE: z.string().optional().describe('The service account’s token, if it is at another place'),
-  SVC_VAULT_NAMESPACE: z
-    .string()
-    .regex(/^[\x21-\x7e]+$/)
-    .optional(),
+  ...keySettings,
   SVC_OUTBOUND_ALLOW: list
     .refine((entries) => entries.every(isAllowEntry), 'must be CIDRs, addresses and hosts, separated by commas')
     .optional()
@@ -225,9 +175,6 @@ const Environment = z.object({
   SVC_PASSWORD_THREADS: wholeNumber().min(1).max(64).optional(),
 });
 
-/** Each of these has the keys that seal what is stored, or gets them. */
-const KEY_SOURCES = ['SVC_MASTER_KEY', 'SVC_MASTER_KEY_FILE', 'SVC_KEY_CUSTODIAN'];
-
 /** The first of each pair needs the second. */
 const TOGETHER = [
   ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
@@ -251,15 +198,7 @@ function faultsTogether(env: Readonly<Record<string, string | undefined>>): stri
   const needed = lacking.filter((name) => name !== identity[0] || env.SVC_CLUSTER_TOKEN_FILE === undefined);
   const apart = lacking.length === identity.length ? [] : needed;
   const faults = apart.map((name) => `${name}: is needed too: ${identity.join(', ')} go together`);
-  if (env.DATABASE_URL !== undefined && KEY_SOURCES.every((name) => env[name] === undefined)) {
-    faults.push('SVC_MASTER_KEY: is required with DATABASE_URL (openssl rand -base64 32)');
-  }
-  if (env.SVC_MASTER_KEY !== undefined && env.SVC_MASTER_KEY_FILE !== undefined) {
-    faults.push('SVC_MASTER_KEY_FILE: must not be set beside SVC_MASTER_KEY');
-  }
-  if (/^(hashivault|openbao):/.test(env.SVC_KEY_CUSTODIAN ?? '') && !env.SVC_VAULT_TOKEN_FILE && !env.SVC_VAULT_ROLE) {
-    faults.push('SVC_VAULT_ROLE: is needed with SVC_KEY_CUSTODIAN, or SVC_VAULT_TOKEN_FILE');
-  }
+  faults.push(...keyFaults(env));
   for (const [one, other] of TOGETHER) {
     if (env[one] !== undefined && env[other] === undefined) faults.push(`${other}: is needed too with ${one}`);
   }

@@ -2,10 +2,11 @@
 // Does not own: how data keys live (data-keys.ts), how a custodian wraps (drivers/), sealing (crypto/seal.ts).
 // Implements: docs/keys.md.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Config, parseKeyring } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Sql } from '../db/sql.ts';
 import { createOutbound } from '../http/outbound.ts';
+import { parseKeyring } from '../key-settings.ts';
 import { type Custodian, CustodianError } from './custodian.ts';
 import { createDataKeys, type DataKeys, LOOK_MS } from './data-keys.ts';
 import { openKeyFile } from './key-file.ts';

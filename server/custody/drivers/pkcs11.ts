@@ -4,11 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { PKCS11 } from 'pkcs11js';
+import type * as pkcs11 from 'pkcs11js';
 import { errorWords } from '../../contract/error-words.ts';
 import { type Custodian, CustodianError, WRAPPED_FOR } from '../custodian.ts';
 
-type Library = typeof import('pkcs11js');
+type Library = typeof pkcs11;
+type PKCS11 = pkcs11.PKCS11;
 
 interface Place {
   module: string;

@@ -3,12 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BadEnvironment, parseConfig, parseKeyring } from '../../../server/config.ts';
+import { BadEnvironment, parseConfig } from '../../../server/config.ts';
 import { createSeal } from '../../../server/crypto/seal.ts';
 import { pkcs11Place } from '../../../server/custody/drivers/pkcs11.ts';
 import { openVault, vaultPlace } from '../../../server/custody/drivers/vault.ts';
 import { openKeyFile } from '../../../server/custody/key-file.ts';
 import { createOutbound } from '../../../server/http/outbound.ts';
+import { parseKeyring } from '../../../server/key-settings.ts';
 import { serviceAccountToken, startTransit, type Transit } from '../../support/transit.ts';
 
 let folder: string;
