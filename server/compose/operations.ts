@@ -29,7 +29,9 @@ import { createHolds } from '../features/operations/holds/service.ts';
 import { createScim } from '../features/operations/scim/service.ts';
 import { gdprAccountRoutes } from '../features/people/gdpr/routes.ts';
 import { createGdpr } from '../features/people/gdpr/service.ts';
+import { globalRevocationRoutes } from '../features/protocol/revoke/global.ts';
 import { sharingRoutes } from '../features/protocol/uma/sharing-routes.ts';
+import { guardProtocol } from '../http/oauth.ts';
 import { personalData } from './personal-data.ts';
 import type { LaterProtocol } from './protocol-later.ts';
 
@@ -100,6 +102,10 @@ export function createOperations(below: LaterProtocol) {
       await http.register(async (app) => {
         below.mountDevices(app);
         below.mountBackchannel(app);
+      });
+      await http.register(async (app) => {
+        guardProtocol(app, { realmExists: below.realmExists, baseUrl: below.baseUrl });
+        globalRevocationRoutes(app, { ...below, access });
       });
       await http.register(async (app) => scim.mount(app));
     },

@@ -17,6 +17,7 @@ export function endpointsOf(baseUrl: string, realm: string) {
     userinfo: `${oauth2}/userinfo`,
     jwks: `${oauth2}/jwks`,
     revocation: `${oauth2}/revoke`,
+    globalTokenRevocation: `${oauth2}/global-token-revocation`,
     introspection: `${oauth2}/introspect`,
     endSession: `${oauth2}/logout`,
     registration: `${base}/connect/register`,

@@ -128,6 +128,7 @@ function discoveryDocument({
     userinfo_endpoint: at.userinfo,
     jwks_uri: at.jwks,
     revocation_endpoint: at.revocation,
+    global_token_revocation_endpoint: at.globalTokenRevocation,
     introspection_endpoint: at.introspection,
     end_session_endpoint: at.endSession,
     ...(registers && { registration_endpoint: at.registration }),
