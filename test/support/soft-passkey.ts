@@ -1,4 +1,4 @@
-// Owns: an authenticator in software, as WebAuthn Level 3 has it: a key of its own for each passkey, attestation `none`.
+// Owns: an authenticator in software, as WebAuthn Level 3 has it: a key of its own for each passkey, attestation `none` or `packed`.
 // Does not own: a browser's (passkeys.ts).
 // Implements: tests of passkeys over HTTP alone.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
@@ -20,6 +20,7 @@ function head(major: number, length: number): Buffer {
 const bytes = (of: Uint8Array) => Buffer.concat([head(2, of.length), of]);
 const words = (of: string) => Buffer.concat([head(3, of.length), Buffer.from(of)]);
 const number = (of: number) => (of < 0 ? head(1, -1 - of) : head(0, of));
+const list = (of: Buffer[]) => Buffer.concat([head(4, of.length), ...of]);
 const map = (...entries: [Buffer, Buffer][]) => Buffer.concat([head(5, entries.length), ...entries.flat()]);
 
 function coseKey(key: KeyObject): Buffer {
@@ -33,17 +34,33 @@ function coseKey(key: KeyObject): Buffer {
   );
 }
 
+/** The make of an authenticator: how it attests keys, and whether they can leave it. */
+export interface Make {
+  aaguid?: string;
+  /** Backup eligible. */
+  synced?: boolean;
+  /** The certificates of a packed attestation, its own first, in DER; `key` signs. Without certificates: self attestation. */
+  packed?: { certificates: readonly Buffer[]; key?: KeyObject };
+}
+
 /**
  * @param options `verifies`: it knows its user; `counts`: false: its counter stays 0, as that of most passkeys in a cloud; `client`: more
- * of what the browser says beside the challenge
+ * of what the browser says beside the challenge; `present`: false: no user touched it, as in a conditional create
  */
 export function createSoftPasskey(
   origin: string,
-  { verifies = true, counts = true, client: said = {} }: { verifies?: boolean; counts?: boolean; client?: object } = {},
+  {
+    verifies = true,
+    counts = true,
+    present = true,
+    client: said = {},
+    make: { aaguid = '00000000-0000-0000-0000-000000000000', synced = false, packed } = {},
+  }: { verifies?: boolean; counts?: boolean; present?: boolean; client?: object; make?: Make } = {},
 ) {
   const id = randomBytes(32);
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const verified = verifies ? 0x04 : 0;
+  const verified = (verifies ? 0x04 : 0) | (synced ? 0x18 : 0);
+  const attested = 0x40 | (present ? 0x01 : 0);
   let counter = 0;
   const dataOf = (type: string, challenge: string) =>
     Buffer.from(JSON.stringify({ type: `webauthn.${type}`, challenge, origin, crossOrigin: false, ...said }));
@@ -57,14 +74,25 @@ export function createSoftPasskey(
   return {
     /** `RegistrationResponseJSON` */
     create({ rp, challenge }: Creation) {
-      const attested = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, coseKey(publicKey)]);
+      const model = Buffer.from(aaguid.replaceAll('-', ''), 'hex');
+      const credential = Buffer.concat([model, Buffer.from([0, id.length]), id, coseKey(publicKey)]);
+      const data = authData(rp.id, attested | verified, credential);
+      const client = dataOf('create', challenge);
+      const signature = sign('sha256', Buffer.concat([data, sha256(client)]), packed?.key ?? privateKey);
+      const statement = map(
+        [words('alg'), number(-7)],
+        [words('sig'), bytes(signature)],
+        ...((packed?.certificates.length ?? 0) > 0
+          ? [[words('x5c'), list((packed?.certificates ?? []).map(bytes))] as [Buffer, Buffer]]
+          : []),
+      );
       const attestationObject = map(
-        [words('fmt'), words('none')],
-        [words('attStmt'), map()],
-        [words('authData'), bytes(authData(rp.id, 0x41 | verified, attested))],
+        [words('fmt'), words(packed ? 'packed' : 'none')],
+        [words('attStmt'), packed ? statement : map()],
+        [words('authData'), bytes(data)],
       );
       const response = {
-        clientDataJSON: encoded(dataOf('create', challenge)),
+        clientDataJSON: encoded(client),
         attestationObject: encoded(attestationObject),
         transports: ['internal'],
       };

@@ -178,7 +178,7 @@ test('a passkey that is nobody’s is asked for and refused as somebody’s is t
     const stranger = createSoftPasskey(origin);
     const signed = stranger.get(options(opened.page), publicKey.user.id);
     const claimed = name === 'somebody’s' ? { ...signed, id: made.id, rawId: made.rawId } : signed;
-    return [opened, await seen(name, () => who.fill(opened.page, { passkey: JSON.stringify(claimed) }))];
+    return [opened, await seen(claimed.id, () => who.fill(opened.page, { passkey: JSON.stringify(claimed) }))];
   });
   expect(steps[1]?.seen.words).toContain('This passkey can’t be used here');
 });
