@@ -75,7 +75,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
     const [{ createAdministration }, all] = await Promise.all([import('./compose/administration.ts'), rest()]);
     return createAdministration(all, listener);
   });
-  const laterPrefixes = ['/realms', '/assets', '/.well-known/authzen-configuration', '/.well-known/ssf-configuration'];
+  const wellKnown = ['authzen-configuration', 'ssf-configuration', 'webauthn'].map((name) => `/.well-known/${name}`);
+  const laterPrefixes = ['/realms', '/assets', ...wellKnown];
   const laterSurface = onDemand(http, laterPrefixes, async () => (await rest()).surface());
   countRequests(http, metrics.request);
   const api = describeRoutes(http, {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { issuerIn } from './cluster-token.ts';
 import './contract/field-words.ts';
 import { loopbackHosts } from './contract/names.ts';
+import { isOrigin } from './contract/passkeys.ts';
 import { type UnknownVariable, unknownVariables } from './contract/similar.ts';
 import { faultOf } from './db/hosts.ts';
 import {
@@ -131,6 +132,24 @@ const Environment = z.object({
     .endsWith('/', 'must end with /, as the five characters are put behind it')
     .default('https://api.pwnedpasswords.com/range/')
     .describe('Where realms with breachedPasswordCheck ask; five characters of a SHA-1 are put behind it'),
+  SVC_RELATED_ORIGINS: list
+    .refine(
+      (origins) => origins.every(isOrigin),
+      'must be origins such as https://www.example.com, separated by commas',
+    )
+    .default([])
+    .describe('Origins whose pages may ask for passkeys of the server’s host, which all realms share'),
+  SVC_FIDO_METADATA_URL: z
+    .url({ protocol: /^https$/, error: 'must be https://…' })
+    .optional()
+    .describe(
+      'Where FIDO’s metadata on authenticators is fetched every six hours, such as https://mds3.fidoalliance.org/',
+    ),
+  SVC_FIDO_METADATA_FILE: z.string().optional().describe('A copy of that document here, read in place of the address'),
+  SVC_FIDO_METADATA_ROOT_FILE: z
+    .string()
+    .optional()
+    .describe('The roots that its signature leads to, PEM, in place of those of FIDO’s own service'),
   SVC_OUTBOUND_CA_FILE: z.string().optional().describe('More certificate authorities for outbound requests, PEM'),
   NODE_ENV: z.string().optional(),
   SVC_DISK_FREE_MIN_BYTES: wholeNumber()

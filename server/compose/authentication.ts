@@ -11,6 +11,7 @@ import { createForgetPhone } from '../features/authentication/account/phone.ts';
 import { createWaysLeft } from '../features/authentication/account/ways-left.ts';
 import { createContacts } from '../features/authentication/authenticators/contact.ts';
 import { createMailedCodes } from '../features/authentication/authenticators/mailed-code.ts';
+import { createPasskeyOffer } from '../features/authentication/authenticators/passkey-offer.ts';
 import { createRegistry } from '../features/authentication/authenticators/registry.ts';
 import { createBrokeringInSessions, createSignInByProviders } from '../features/authentication/brokering/brokers.ts';
 import { createEnrolmentLinks } from '../features/authentication/enrolment-links/service.ts';
@@ -97,6 +98,7 @@ export function createAuthentication(below: People) {
       createTerms(below),
     ],
     register: { ...register, isOpen },
+    passkeyOffer: createPasskeyOffer(below),
     factors,
     sessions,
     risk,

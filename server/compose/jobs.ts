@@ -13,6 +13,7 @@ import { deliveryJob } from '../features/configuration/webhooks/delivery.ts';
 import { holdTerms } from '../features/operations/holds/job.ts';
 import { dueTerms, hasTargets, provisioningTerms } from '../features/operations/scim/provision-jobs.ts';
 import { agentReviews } from '../features/people/agents/reviews.ts';
+import { authenticatorMetadataTerms } from '../features/people/credentials/metadata-terms.ts';
 import { hasSyncs, scheduleTerms, syncTerms } from '../features/people/user-federation/sync-jobs.ts';
 import { pingTerms } from '../features/protocol/backchannel/ping-terms.ts';
 import { backChannelJob } from '../features/protocol/logout/back-channel.ts';
@@ -49,6 +50,9 @@ function rotations({ custody, config, ...start }: Start): Job[] {
   ];
 }
 
+const readsAuthenticators = (config: Start['config']): boolean =>
+  (config.SVC_FIDO_METADATA_URL ?? config.SVC_FIDO_METADATA_FILE) !== undefined;
+
 export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
   const { config, sql, metrics, audit, counting } = start;
   const jobLater = <Payload>(terms: Terms<Payload>, isDue?: () => Promise<boolean>) =>
@@ -64,6 +68,7 @@ export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
     jobLater(scheduleTerms, () => hasSyncs(sql)),
     agentReviews({ ...start, send: async (...message) => (await rest()).send(...message) }),
     jobLater(metadataTerms, () => hasMetadataAddresses(sql)),
+    jobLater(authenticatorMetadataTerms, async () => readsAuthenticators(config)),
     jobLater(sourcesTerms),
     jobLater(pushTerms),
     jobLater(pingTerms),

@@ -21,10 +21,11 @@ export function createLater(start: Start, listener: Omit<HttpOptions, 'requests'
   const authentication = { ...people, ...createAuthentication(people) };
   const protocol = { ...authentication, ...createLaterProtocol(authentication) };
   const all = { ...protocol, ...createOperations(protocol) };
-  const { messaging, metadataRefresh, federation, scim, removal, holds, signalJobs } = all;
+  const { messaging, authenticatorMetadata, metadataRefresh, federation, scim, removal, holds, signalJobs } = all;
   const jobs = [
     messaging.job,
     metadataRefresh,
+    authenticatorMetadata,
     removal.job,
     ...federation.jobs,
     ...scim.jobs,

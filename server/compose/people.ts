@@ -7,6 +7,7 @@ import { createOwnAgents } from '../features/people/agents/own.ts';
 import { createBreaches } from '../features/people/credentials/breaches.ts';
 import { createCommonPasswords } from '../features/people/credentials/common-passwords.ts';
 import { createDeviceKeys } from '../features/people/credentials/devices.ts';
+import { authenticatorMetadataJob } from '../features/people/credentials/metadata-job.ts';
 import { createChoosePassword } from '../features/people/credentials/new-password.ts';
 import { createPasskeys } from '../features/people/credentials/passkeys.ts';
 import { createRecoveryCodes } from '../features/people/credentials/recovery-codes.ts';
@@ -44,6 +45,7 @@ export function createPeople(below: LaterConfiguration) {
     choosePassword: createChoosePassword({ credentials }),
     recoveryCodes: createRecoveryCodes(below),
     passkeys: createPasskeys(below),
+    authenticatorMetadata: authenticatorMetadataJob(below),
     enrolments,
     challenges,
     accounts: createOwnAccounts({ ...below, setPassword: credentials.setPassword }),

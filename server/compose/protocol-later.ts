@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { LEVELS } from '../domain/factors.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
 import { createConsents } from '../features/people/consent/service.ts';
+import { relatedOriginsRoutes } from '../features/people/credentials/related-origins.ts';
 import { createAnswers } from '../features/protocol/authorize/answer.ts';
 import { createDevices } from '../features/protocol/authorize/device.ts';
 import { deviceFlowRoutes, devicePageRoutes } from '../features/protocol/authorize/device-routes.ts';
@@ -127,6 +128,7 @@ export function createLaterProtocol(below: Authentication) {
     mountBackchannel: (app: FastifyInstance): void => backchannelDeviceRoutes(app, backchannel),
 
     async mountLaterProtocol(http: FastifyInstance): Promise<void> {
+      relatedOriginsRoutes(http, below);
       await http.register(async (app) => selfMade.mount(app));
       await uma.mount(http);
       await http.register(async (app) => {

@@ -6,6 +6,7 @@ import { ALL_CONFIGURATION } from './declared-only.ts';
 import { managedBy, WithManagers } from './managed-by.ts';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
+import { freshPasskeySettings, passkeySettings } from './passkeys.ts';
 import { MASTER } from './realms.ts';
 import { freshWeights, RiskWeights } from './risk.ts';
 import { route } from './route.ts';
@@ -231,6 +232,7 @@ export const settingsShape = {
     .describe(
       'Whoever signs in on a device that they have not used before is told by mail, where the realm sends e-mail, with a link to say that it was not them',
     ),
+  ...passkeySettings,
   declaredOnly: z
     .array(z.enum([ALL_CONFIGURATION, ...declarable]))
     .max(100)
@@ -323,6 +325,7 @@ export const freshSettings = (realm: string): Settings => ({
   deviceRemembering: 'always',
   riskWeights: { ...freshWeights },
   newDeviceNoticeEnabled: true,
+  ...freshPasskeySettings,
   declaredOnly: [],
 });
 

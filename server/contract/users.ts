@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Email } from './email.ts';
 import { GroupPath } from './groups.ts';
 import { Attributes, EpochMs, Id, InRealm, name, RealmName, SearchPage, text } from './names.ts';
+import { BadStatus } from './passkeys.ts';
 import { RequiredAction } from './required-actions.ts';
 import { route } from './route.ts';
 
@@ -302,6 +303,16 @@ export const Credential = z
         'Of a password: it signs nobody in until it is another one, since its owner said that somebody else has signed in',
       ),
     backedUp: z.boolean().optional().describe('Of a passkey: whether it is kept beyond its device'),
+    deviceBound: z.boolean().optional().describe('Of a passkey: whether it can’t leave its authenticator'),
+    authenticator: z
+      .strictObject({
+        aaguid: z.string(),
+        name: z.string().nullable().describe('By FIDO’s metadata; null: it doesn’t know the model'),
+        proven: z.boolean().describe('Whether an attestation proves the model'),
+        statuses: z.array(BadStatus).describe('What FIDO’s metadata reports against the model'),
+      })
+      .optional()
+      .describe('Of a passkey: the model of its authenticator'),
     codesLeft: z.int().optional().describe('Of recovery codes: how many were not used yet'),
   })
   .meta({ id: 'Credential' });

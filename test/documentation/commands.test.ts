@@ -97,6 +97,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['openssl req', 'test/documentation/mutual-tls.test.ts'],
     ['TOKEN=$(curl', 'test/documentation/mutual-tls.test.ts'],
   ],
+  'docs/openid-connect.md': [['TOKEN=$(curl', 'test/documentation/passkeys-and-revocation.test.ts']],
   'docs/operator.md': [
     ['kubectl annotate realm', 'test/operator/realm-names.cluster.test.ts'],
     ['realmctl managers move', 'test/cli/administration.test.ts'],

@@ -4,7 +4,7 @@ import { type Column, columns, type Key, keys, printSchema } from '../support/ca
 import { connectedCluster } from '../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
-/** Tables that belong to no realm: the migrations' own, the keys that seal what is stored, an import's rows before they are anybody's, names that are free, how far the log is sealed and forwarded. */
+/** Tables that belong to no realm: the migrations' own, the keys that seal what is stored, an import's rows before they are anybody's, names that are free, how far the log is sealed and forwarded, what the makers of authenticators publish. */
 const OUTSIDE = new Set([
   'schema_migration',
   'data_key',
@@ -12,6 +12,7 @@ const OUTSIDE = new Set([
   'former_realm',
   'event_log',
   'event_forwarding',
+  'authenticator_metadata',
 ]);
 /** What no two realms may have: with one issuer they would speak for each other. */
 const ACROSS_REALMS = new Set(['realm_own_issuer']);

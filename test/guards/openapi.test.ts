@@ -27,6 +27,7 @@ const operations = Object.entries(paths).flatMap(([at, methods]) =>
 /** Anonymous, and without a parameter or a body that could be wrong. */
 const NOTHING_TO_REFUSE = [
   '/.well-known/oauth-protected-resource/admin',
+  '/.well-known/webauthn',
   ...['health', 'health/liveness', 'health/readiness', 'info', 'metrics-text'].map((one) => `/actuator/${one}`),
 ].map((one) => `#/paths/${one.replaceAll('/', '~1')}/get/responses`);
 
@@ -75,6 +76,7 @@ test('every operation says who may call it; what is anonymous says that', () => 
     'getOpenidConfiguration',
     'getProtectedResource',
     'getReadiness',
+    'getRelatedOrigins',
     'getSamlMetadata',
     'getSsfConfiguration',
     'getUmaConfiguration',

@@ -107,6 +107,14 @@ const allowed: Record<string, Record<string, string>> = {
     'select r.realm_id from realm r join realm_key k':
       'finds out whose a token is: by its issuer, and by a key that is that realm’s',
   },
+  'server/features/people/credentials/passkey-store.ts': {
+    "select secret ->> 'publicKey' as key from credential":
+      'a browser keeps the passkeys of all realms of a host together; the holder of one learns whether there is one',
+    'select distinct c.realm_id as realm from authenticator_metadata': 'a job asks where it has work',
+  },
+  'server/features/people/credentials/related-origins.ts': {
+    "select settings -> 'passkeyRelatedOrigins'": 'the public list of an address, of the realms whose issuer is there',
+  },
   'server/features/people/agents/store.ts': {
     'select distinct t.realm_id as realm from agent t': 'a job asks where it has work',
   },

@@ -144,6 +144,14 @@ create table applied_plan (
 );
 CREATE INDEX applied_plan_manager ON applied_plan USING btree (realm_id, manager, revision);
 
+create table authenticator_metadata (
+  aaguid text not null,
+  entry jsonb not null,
+  number bigint not null,
+  next_update date not null,
+  primary key (aaguid)
+);
+
 create table authorization_code (
   realm_id text not null,
   code_hash bytea not null,
@@ -457,8 +465,10 @@ create table credential (
   primary key (realm_id, id),
   constraint credential_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX credential_authenticator ON credential USING btree (realm_id, ((secret ->> 'aaguid'::text))) WHERE (type = 'webauthn'::text);
 CREATE INDEX credential_directory ON credential USING btree (realm_id, ((secret ->> 'directory'::text))) WHERE ((type = 'password'::text) AND (secret ? 'directory'::text));
 CREATE INDEX credential_imported_hash ON credential USING btree (realm_id, ((regexp_replace((secret ->> 'phc'::text), '[^$]*\$[^$]*$'::text, ''::text) || (length(split_part((secret ->> 'phc'::text), '$'::text, '-1'::integer)))::text))) WHERE ((type = 'password'::text) AND ((secret ->> 'phc'::text) !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text));
+CREATE INDEX credential_passkey_anywhere ON credential USING btree (((secret ->> 'credentialId'::text))) WHERE (type = 'webauthn'::text);
 CREATE INDEX credential_user ON credential USING btree (realm_id, user_id, type);
 CREATE UNIQUE INDEX credential_passkey ON credential USING btree (realm_id, ((secret ->> 'credentialId'::text))) WHERE (type = 'webauthn'::text);
 CREATE UNIQUE INDEX credential_password ON credential USING btree (realm_id, user_id) WHERE (type = 'password'::text);

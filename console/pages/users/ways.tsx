@@ -44,12 +44,24 @@ type Of = Pick<UserTab, 'realm' | 'user'>;
 
 /** The details of a credential apart from its dates. */
 function CredentialState({ credential }: { credential: Credential }) {
-  const { temporary, reported, backedUp, codesLeft } = credential;
+  const { temporary, reported, backedUp, deviceBound, authenticator, codesLeft } = credential;
   return (
     <span className="row">
       {temporary && <Badge tone="info">to be changed at the next sign-in</Badge>}
       {reported && <Badge tone="bad">reported as stolen</Badge>}
       {backedUp !== undefined && <Badge>{backedUp ? 'synced' : 'on one device'}</Badge>}
+      {deviceBound && <Badge>device-bound</Badge>}
+      {authenticator && (
+        <Badge tone={authenticator.proven ? 'good' : 'info'}>
+          {authenticator.name ?? authenticator.aaguid}
+          {authenticator.proven && ', proven'}
+        </Badge>
+      )}
+      {authenticator?.statuses.map((status) => (
+        <Badge key={status} tone="bad">
+          {status}
+        </Badge>
+      ))}
       {codesLeft !== undefined && <Badge tone={codesLeft === 0 ? 'warn' : 'info'}>{codesLeft} left</Badge>}
     </span>
   );

@@ -4,9 +4,11 @@
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Factors } from '../../../domain/factors.ts';
+import type { Site } from '../../../domain/site.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { OwnAgents } from '../../people/agents/own.ts';
+import type { PasskeySignals, Passkeys } from '../../people/credentials/passkeys.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { Gdpr } from '../../people/gdpr/service.ts';
 import type { OfflineSessions } from '../../people/sessions/offline.ts';
@@ -37,6 +39,7 @@ export interface ContentDeps {
   sessions: Pick<Sessions, 'list'>;
   factors: Pick<Factors, 'kinds'>;
   credentials: Pick<Credentials, 'list'>;
+  passkeys: Pick<Passkeys, 'signals'>;
   mayHavePassword: MayHavePassword;
   profiles: Pick<OwnProfiles, 'read' | 'fields'>;
   emails: Pick<OwnEmails, 'of'>;
@@ -58,12 +61,15 @@ export interface AccountVisit {
   /** Show events older than this one; undefined: from the newest. `''` is the newest, too. */
   activity: string | undefined;
   parts: SectionParts;
+  site: Site;
 }
 
 export interface Content {
   body: Html;
   /** Addresses of pictures. */
   images?: readonly string[];
+  /** The passkeys that the browser is told of. */
+  signals?: PasskeySignals;
 }
 
 const SHOWN = 100;
@@ -179,10 +185,15 @@ ${agentsSection(agents, consents, { ...shared, now: now() })}`,
 
   return async (view: AccountViewName, visit: AccountVisit): Promise<Content> => {
     const theirs = deps.sections.filter((one) => one.view === view);
-    const [{ body, ...more }, sections] = await Promise.all([
+    const { realm, session, parts, site } = visit;
+    const user = { id: session.userId, username: session.username };
+    // In an impersonated session the browser is an administrator's.
+    const tells = parts.mayChange && (view === 'profile' || view === 'security');
+    const [{ body, ...more }, signals, sections] = await Promise.all([
       contents[view](visit),
+      tells ? deps.passkeys.signals(realm, user, site) : undefined,
       Promise.all(theirs.map(({ show }) => show(visit.realm, visit.session, visit.parts))),
     ]);
-    return { ...more, body: html`${body}${sections.map((section) => html`${section}`)}` };
+    return { ...more, ...(signals && { signals }), body: html`${body}${sections.map((section) => html`${section}`)}` };
   };
 }

@@ -99,7 +99,9 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
       return asThemselves.write(realm, holder, async (tx) => {
         await tickets.use(tx.sql, realm, ticket);
         const key = await passkeys.enrol(tx, by, realm, userOf(holder), made);
-        if (!key) throw faultAt('response', 'is not a valid new passkey: get a ticket and try again');
+        if (!key.ok && key.reason !== 'invalid')
+          throw faultAt('response', `is of an authenticator that the realm does not accept (${key.reason})`);
+        if (!key.ok) throw faultAt('response', 'is not a valid new passkey: get a ticket and try again');
         return { id: key.credentialId };
       });
     },

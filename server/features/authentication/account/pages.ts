@@ -5,6 +5,7 @@ import { timeAgo } from '../../../http/ago.ts';
 import { type Html, html, type Page, sendPage } from '../../../http/pages.ts';
 import { text } from '../../../http/texts.ts';
 import { type Content, fullName } from './contents.ts';
+import { passkeySignalScript } from './passkey-signals.ts';
 import type { SectionParts } from './sections.ts';
 import type { Profile } from './store.ts';
 import { type AccountViewName, accountViews, nameOfView, navigation } from './views.ts';
@@ -44,11 +45,13 @@ ${navigation(realm, { current, views: viewsFor(parts.mayChange), below: signOut 
 <div>
 ${said && html`<p class="note" role="status">${said}</p>`}
 ${content.body}
+${content.signals && html`<div hidden data-passkeys="${JSON.stringify(content.signals)}"></div>`}
 </div>
 </div>`;
   const title = fullName(profile) || profile.username;
   const documentTitle = `${nameOfView(current)} – ${title}`;
-  return { realm, brand: settings, title, documentTitle, body, wide: true };
+  const script = content.signals && passkeySignalScript;
+  return { realm, brand: settings, title, documentTitle, body, wide: true, script };
 }
 
 export function sendSignedOut(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {

@@ -13,6 +13,7 @@ import type { Transact } from '../../../db/transact.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import type { RateLimit } from '../../../domain/rate-limit.ts';
 import { actorOf } from '../../../domain/session.ts';
+import { siteOf } from '../../../domain/site.ts';
 import { wantsPage } from '../../../http/pages.ts';
 import { type PlainKey, plainText, text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
@@ -47,6 +48,7 @@ export interface SignOut {
 }
 
 export interface AccountDeps extends ContentDeps {
+  baseUrl: string;
   transact: Transact;
   sessions: Sessions;
   factors: Factors;
@@ -140,7 +142,8 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     const mayChange = !session.impersonator;
     const current = viewsFor(mayChange).find((one) => one === wanted) ?? 'profile';
     const parts = partsOf(realm, { csrf: csrfOf(session), mayChange, now: now() });
-    const content = await contentOf(current, { realm, settings: policy, session, profile, activity, parts });
+    const site = siteOf(request, policy, deps.baseUrl);
+    const content = await contentOf(current, { realm, settings: policy, session, profile, activity, parts, site });
     return sendAccount(reply, {
       realm,
       settings: policy,

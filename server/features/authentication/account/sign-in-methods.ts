@@ -80,7 +80,8 @@ export const methodsSection = (
   { post, time, mayChange }: SectionParts,
 ): Html => {
   const nameOf = (type: string) => translated(kinds.find((kind) => kind.type === type)?.name ?? type);
-  const more = ({ backedUp, codesLeft: left, reported }: Credential): string => {
+  const more = ({ backedUp, codesLeft: left, reported, authenticator }: Credential): string => {
+    if (authenticator && authenticator.statuses.length > 0) return text('account.methodDistrusted');
     if (reported) return text('account.methodReported');
     if (left !== undefined) return text('account.methodCodesLeft', { left });
     if (backedUp === undefined) return '';
@@ -110,6 +111,7 @@ export const methodsSection = (
 ${credentials.map(
   (one) => html`<li>
 <div><strong>${nameOf(one.type)}</strong>${one.label && html` <span class="soft">${one.label}</span>`}
+${one.authenticator?.name && html`<div class="soft"><bdi>${one.authenticator.name}</bdi></div>`}
 <div class="soft">${textHtml('account.methodAdded', { when: time(one.createdAt) })}${more(one)}</div>
 ${one.lastUsedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(one.lastUsedAt) })}</div>`}</div>
 ${one.type === PASSWORD ? choosePassword(text('account.changePassword')) : remove(one)}

@@ -198,7 +198,7 @@ export interface Method extends AuthenticatorEntry, PageStep {
   /** The form that answers the step with credentials sent in one request; absent: the method needs a page. */
   answers?(sent: Sent): Form | undefined;
   /** Offers the method on the page of another one to which it is an alternative. */
-  beside?(step: Step): Promise<Beside>;
+  beside?(step: Step, complaint: Complaint | undefined): Promise<Beside>;
   /** A flow without this method still offers it beside that authenticator, and counts it as that one. */
   standsFor?: string;
   /** The proof arrives elsewhere: the form shows only that the browser has the sign-in's cookie. */

@@ -40,6 +40,9 @@ for (const field of document.querySelectorAll('input[data-passkey]')) {
     }
     form.submit();
   };
+  if (dataset.unknown)
+    window.PublicKeyCredential?.signalUnknownCredential?.({ rpId: publicKey.rpId, credentialId: dataset.unknown })
+      ?.catch(() => {});
   if (!window.PublicKeyCredential) {
     if (said) said.textContent = dataset.unable;
     continue;

@@ -19,8 +19,21 @@ const Config = z.strictObject({
     .describe(
       'Whether the authenticator must verify its user by PIN or biometrics, if the sign-in knows the user already (otherwise it always must); left out: preferred',
     ),
+  deviceBound: z
+    .boolean()
+    .optional()
+    .describe('Whether only a passkey that can’t leave its authenticator passes the step; left out: any passkey does'),
+  createAfterPassword: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether a sign-in with a password ends by asking the browser to create a passkey on its own, which it does if its password manager has just filled in the password (conditional create); left out: it doesn’t',
+    ),
 });
+export const passkeyConfigOf = (config: Record<string, unknown>) => Config.parse(config);
 export const LABEL_MAX = 100;
+/** The value of a complaint that names a passkey that is not known. The page tells the browser to stop offering it. */
+const UNKNOWN = 'unknownPasskey';
 
 export interface WebauthnDeps {
   passkeys: Pick<Passkeys, 'creation' | 'request' | 'enrol' | 'check'>;
@@ -44,13 +57,20 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
     const again = { do: 'again', complaint: { field: 'form', message, values: { label } }, reason: '' } as const;
     if (!proven || !form.passkey) return again;
     const asked = { site, challenge, userVerification: verificationOf(step) };
-    const made = { ...asked, sent: form.passkey, label: label === '' ? null : label };
-    const enrolled = await transact(realm, async (tx) => {
-      const key = await passkeys.enrol(tx, step.byThem, realm, user, made);
-      if (key) await mustHold(tx.sql, realm, proven);
-      return key;
-    });
-    return enrolled ? passedBy(enrolled) : again;
+    const { deviceBound = false } = Config.parse(step.config);
+    const made = { ...asked, deviceBound, sent: form.passkey, label: label === '' ? null : label };
+    const enrolled = await transact(
+      realm,
+      async (tx) => {
+        const key = await passkeys.enrol(tx, step.byThem, realm, user, made);
+        if (key.ok) await mustHold(tx.sql, realm, proven);
+        return key;
+      },
+      { bookkeeping: true },
+    );
+    if (enrolled.ok) return passedBy(enrolled);
+    if (enrolled.reason === 'invalid') return again;
+    return { ...again, complaint: { ...again.complaint, message: text('passkey.notAccepted') } };
   }
 
   return {
@@ -71,13 +91,14 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
         const creation = await passkeys.creation(realm, user, { ...asked, realmName: settings.displayName });
         return enrolmentPage(creation, complaint);
       }
-      return usePage(await requestOf(step));
+      return usePage(await requestOf(step), complaint);
     },
-    async beside(step): Promise<Beside> {
+    async beside(step, complaint): Promise<Beside> {
       const failed = text('passkey.notUsedOther');
+      const unknown = complaint?.values?.[UNKNOWN];
       return {
         words: text('passkey.signIn'),
-        body: field({ does: 'get', options: await requestOf(step), failed, step: step.id }),
+        body: field({ does: 'get', options: await requestOf(step), failed, step: step.id, unknown }),
         script: passkeyScript,
       };
     },
@@ -91,8 +112,14 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
       const verdict = await passkeys.check(realm, user, asked);
       if (!verdict.ok) {
         const message = isOver(verdict.reason) ? text('passkey.over') : text('passkey.refused');
-        return { ...again(message, `passkey-${verdict.reason}`), user: verdict.user };
+        const refused = { ...again(message, `passkey-${verdict.reason}`), user: verdict.user };
+        const unknown = verdict.unknown;
+        return unknown === undefined
+          ? refused
+          : { ...refused, complaint: { ...refused.complaint, values: { [UNKNOWN]: unknown } } };
       }
+      if (verdict.synced && Config.parse(step.config).deviceBound)
+        return { ...again(text('passkey.refused'), 'passkey-synced'), user: verdict.user };
       return { ...passedBy(verdict), user: verdict.user, standing: verdict.standing };
     },
   };
@@ -110,20 +137,26 @@ export const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passe
 });
 
 /** The field that the script reads and fills in. */
-const field = (of: { does: 'create' | 'get'; options: object; failed: string; step?: string }): Html => html`
+const field = (of: {
+  does: 'create' | 'get';
+  options: object;
+  failed: string;
+  step?: string;
+  unknown?: string | undefined;
+}): Html => html`
 <input type="hidden" name="passkey" data-does="${of.does}" data-passkey="${JSON.stringify(of.options)}"
- data-step="${of.step}" data-failed="${of.failed}" data-unable="${text('passkey.unable')}"
+ data-step="${of.step}" data-unknown="${of.unknown}" data-failed="${of.failed}" data-unable="${text('passkey.unable')}"
  data-known="${text('passkey.known')}">
 <p class="hint" role="status" data-said></p>`;
 
 const needsScript = () => html`<noscript><p class="error">${text('passkey.needsScript')}</p></noscript>`;
 
-const usePage = (options: object): StepPage => ({
+const usePage = (options: object, complaint: Complaint | undefined): StepPage => ({
   title: text('passkey.title'),
   submit: text('passkey.submit'),
   script: passkeyScript,
   body: html`<p class="lead">${text('passkey.lead')}</p>
-${needsScript()}${field({ does: 'get', options, failed: text('passkey.notUsed') })}`,
+${needsScript()}${field({ does: 'get', options, failed: text('passkey.notUsed'), unknown: complaint?.values?.[UNKNOWN] })}`,
 });
 
 export const enrolmentPage = (options: object, complaint: Complaint | undefined): StepPage => ({

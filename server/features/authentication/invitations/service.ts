@@ -326,7 +326,7 @@ export function createInvitations(deps: InvitationsDeps) {
       const beside = async (tx: Tx, by: By, user: Accepting) => {
         await taking(tx, by, user);
         const sent = { sent: passkey ?? '', site, challenge, label, newAccount: true } as const;
-        if (!(await passkeys.enrol(tx, by, realm, user, sent))) throw new NoPasskey();
+        if (!(await passkeys.enrol(tx, by, realm, user, sent)).ok) throw new NoPasskey();
       };
       const ask = async (failed: boolean): Promise<Registered> => {
         const asked = { site, realmName, challenge, userVerification: 'required' } as const;

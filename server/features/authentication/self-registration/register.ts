@@ -64,6 +64,8 @@ type Pending = z.infer<typeof Pending>;
 const Config = z.object({ passkey: z.record(z.string(), z.unknown()).optional() });
 const passkeyConfig = ({ config }: Step) => Config.parse(config).passkey;
 class NoPasskey extends Error {}
+const noPasskey = (reason: string): string =>
+  reason === 'invalid' ? text('passkey.notSetUp') : text('passkey.notAccepted');
 const NO_PASSWORD = { ok: true, phc: null } as const;
 interface Waits {
   do: 'kept';
@@ -225,15 +227,16 @@ export function createRegister(deps: RegisterDeps): PageStep {
     const sent = { sent: form.passkey ?? '', site, challenge, label: label === '' ? null : label };
     let key: UsedKey | undefined;
     const write = async (tx: Tx, by: By, user: KnownUser) => {
-      key = await passkeys.enrol(tx, by, realm, user, { ...sent, newAccount: true });
-      if (!key) throw new NoPasskey();
+      const enrolled = await passkeys.enrol(tx, by, realm, user, { ...sent, newAccount: true });
+      if (!enrolled.ok) throw new NoPasskey(enrolled.reason);
+      key = enrolled;
     };
     try {
       const made = await create(step, opened(step), write);
       if (!made || !key) return again(text('register.taken'));
       return { ...made, ...passedBy(key), by: { authenticatorId: 'webauthn', config } };
     } catch (error) {
-      if (error instanceof NoPasskey) return again(text('passkey.notSetUp'));
+      if (error instanceof NoPasskey) return again(noPasskey(error.message));
       throw error;
     }
   }

@@ -19,6 +19,7 @@ import {
   type Because,
   type FinishedState,
   type IdentifiedState,
+  OFFER_PASSKEY,
   type Open,
   REGISTER,
   type SignInResult,
@@ -121,6 +122,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
       ...state,
       credentials,
       ...setUpAfter(state, asked),
+      ...(idOf(asked) === OFFER_PASSKEY && { offered: true }),
       kept: {},
       complaint: undefined,
     };

@@ -31,7 +31,8 @@ import type { createCircumstances } from './circumstances.ts';
 import { tabOf } from './cookie.ts';
 import { type Demand, idOf, isPage, type Judge, type NextStep, type PageAsked, stepNamed } from './judge.ts';
 import { advance, type Effect, type Failure, type Input } from './machine.ts';
-import { countedOf, type IdentifiedState, provenBy, REGISTER, type SignInState } from './state.ts';
+import { configsOf, withOffer } from './passkey-offer.ts';
+import { countedOf, type IdentifiedState, OFFER_PASSKEY, provenBy, REGISTER, type SignInState } from './state.ts';
 
 /** A request to a sign-in of a realm. */
 export interface Visit {
@@ -49,6 +50,7 @@ export interface RunDeps {
   judge: Judge;
   /** The step that creates an account. */
   register: RegisterStep;
+  passkeyOffer: PageStep;
   credentials: Pick<Credentials, 'standing'>;
   sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
   circumstances: ReturnType<typeof createCircumstances>;
@@ -94,6 +96,7 @@ export function createRun(deps: RunDeps) {
     registry,
     required,
     register,
+    passkeyOffer,
     judge,
     credentials,
     sends,
@@ -111,6 +114,7 @@ export function createRun(deps: RunDeps) {
 
   function recordOf(asked: PageAsked): PageStep {
     if (idOf(asked) === REGISTER) return register;
+    if (idOf(asked) === OFFER_PASSKEY) return passkeyOffer;
     const record = asked.do === 'ask' ? methods.get(asked.authenticatorId) : actions.get(asked.action);
     if (!record) throw new Error(`${idOf(asked)} is asked for, which this server does not have`);
     return record;
@@ -211,7 +215,8 @@ export function createRun(deps: RunDeps) {
         circumstances: await circumstances.of(tree, { ...here, deviceKnown: known?.deviceKnown }),
       };
       const chosen = state.is === 'done' ? undefined : state.chosen;
-      return judge({ tree, settings, requiredLevel: state.purpose.requiredLevel }, { ...judged, chosen });
+      const demand = { tree, settings, requiredLevel: state.purpose.requiredLevel };
+      return withOffer(judge, state, settings, demand, { ...judged, chosen });
     };
     const first = known?.firstFlow === undefined ? undefined : await judgedBy(known.firstFlow);
     return first && first.do !== 'finish' ? first : judgedBy(state.purpose.flow);
@@ -366,17 +371,14 @@ export function createRun(deps: RunDeps) {
     /** The methods that the page offers, by execution. */
     async besideOf(visit: Visit, state: SignInState, nextStep: NextStep): Promise<Map<string, Beside>> {
       const found = new Map<string, Beside>();
+      const complaint = state.is === 'unknown' || state.is === 'known' ? state.complaint : undefined;
       for (const { authenticatorId, executionId } of nextStep.do === 'ask' ? nextStep.others : []) {
         const asked = stepNamed(nextStep, executionId);
-        const beside = asked && (await methods.get(authenticatorId)?.beside?.(stepOf(visit, state, asked)));
+        const beside = asked && (await methods.get(authenticatorId)?.beside?.(stepOf(visit, state, asked), complaint));
         if (beside) found.set(executionId, beside);
       }
       return found;
     },
   };
 }
-/** The configurations under which a flow contains an authenticator. */
-const configsOf = (tree: readonly TreeNode[], id: string): Record<string, unknown>[] =>
-  tree.flatMap((node) => [...(node.authenticatorId === id ? [node.config] : []), ...configsOf(node.children, id)]);
-
 export type Run = ReturnType<typeof createRun>;

@@ -33,7 +33,7 @@ import { csrfOf, digestOf, nextToken } from './forms.ts';
 import { createJudge, idOf, isPage, type NextStep, stepNamed } from './judge.ts';
 import { createLateness } from './late.ts';
 import { leftBehind, provesMore, reopenedState, takenBy } from './machine.ts';
-import { createRun, type RegisterStep } from './run.ts';
+import { createRun, type RegisterStep, type RunDeps } from './run.ts';
 import {
   type BeginInput,
   begunBy,
@@ -58,6 +58,7 @@ export interface SignInDeps {
   /** Required actions that are no authenticators. */
   required: readonly RequiredStep[];
   register: RegisterStep;
+  passkeyOffer: RunDeps['passkeyOffer'];
   factors: Factors;
   credentials: Credentials;
   sessions: Sessions;

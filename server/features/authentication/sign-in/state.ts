@@ -12,6 +12,8 @@ import type { SsoSession } from '../../people/sessions/service.ts';
 
 /** Chosen instead of an alternative: create an account. */
 export const REGISTER = 'register';
+/** The last page of a sign-in with a password, on which the browser may create a passkey. */
+export const OFFER_PASSKEY = 'passkey-offer';
 
 const User = z.object({ id: z.string(), username: z.string() });
 const Strings = z.record(z.string(), z.string());
@@ -79,6 +81,8 @@ const InProgress = Any.extend({
 });
 const Proof = z.object({
   user: User,
+  /** The browser was asked to create a passkey. */
+  offered: z.boolean().optional(),
   /** The user has set up what they wanted. */
   hasSetUp: z.boolean().optional(),
   /** The proofs of this sign-in, without those of the former session. */

@@ -10,6 +10,7 @@ import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../../http/own-addresses.ts';
 import { authorityFaults } from '../clients/certificate-rules.ts';
+import { passkeyFaults } from './passkey-rules.ts';
 
 /** The stored settings: only those that were set. */
 export type StoredSettings = Partial<Omit<RealmSettingsDto, 'realmId'>>;
@@ -46,10 +47,12 @@ export function changeOf(current: RealmSettingsDto, input: SettingsInput): Setti
 export const AUTHORITIES = 'tlsClientAuthAuthorities';
 /**
  * The permissions that the author of a change needs besides, by the setting: `declaredOnly` says what the realm's managers alone may
- * change, and the key of an authority lets its owner act as clients.
+ * change, the key of an authority lets its owner act as clients, and a page at a related origin can ask users for their passkeys.
  */
 export const permissionsBesides: Readonly<Partial<Record<string, readonly Permission[]>>> = {
   declaredOnly: ['managers:write'],
+  passkeyRpId: ['managers:write'],
+  passkeyRelatedOrigins: ['managers:write'],
   [AUTHORITIES]: ['clients:write'],
 };
 
@@ -78,6 +81,18 @@ export function accountLendingFields(before: RealmSettingsDto, wanted: RealmSett
   ];
 }
 
+const uniqueLists = [
+  'supportedLocales',
+  'resourceIndicators',
+  'passwordBlocklist',
+  'declaredOnly',
+  'passkeyAllowedAuthenticators',
+  'passkeyDeniedAuthenticators',
+  'passkeyRefusedStatuses',
+  'passkeyHints',
+  'passkeyRelatedOrigins',
+] as const;
+
 /** Every field of `changed` that contradicts another; contradictions of unchanged fields are not reported. */
 export function settingsFaults(
   wanted: RealmSettingsDto,
@@ -101,7 +116,7 @@ export function settingsFaults(
       'defaultLocale',
       'supportedLocales',
     );
-  for (const list of ['supportedLocales', 'resourceIndicators', 'passwordBlocklist', 'declaredOnly'] as const)
+  for (const list of uniqueLists)
     if (new Set(wanted[list]).size < wanted[list].length) refuse('names one thing twice', list);
   if (wanted.declaredOnly.includes(ALL_CONFIGURATION) && wanted.declaredOnly.length > 1)
     refuse(`${ALL_CONFIGURATION} is all configuration: name no section beside it`, 'declaredOnly');
@@ -113,6 +128,7 @@ export function settingsFaults(
     refuse('must be null in master, whose administrators’ program is a public client', 'profile');
   for (const { message } of authorityFaults('tlsClientAuthAuthorities', wanted.tlsClientAuthAuthorities))
     refuse(message, 'tlsClientAuthAuthorities');
+  for (const { path, message } of passkeyFaults(wanted, baseUrl)) refuse(message, path);
   const at = { baseUrl, realm: wanted.realmId };
   const against = issuer === null ? undefined : againstIssuer(issuer, at);
   if (against !== undefined) refuse(against, 'issuer');

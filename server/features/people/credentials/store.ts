@@ -1,5 +1,6 @@
 // SQL of credentials and of the count of failed attempts.
 import { asciiEmail } from '../../../contract/email.ts';
+import type { Credential } from '../../../contract/users.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { credentialTypes, reachColumns, type StandingRow, standingColumns } from '../../../domain/standing.ts';
@@ -265,6 +266,10 @@ export interface CredentialRow {
   reported: boolean | null;
   /** For a passkey. */
   backed_up: boolean | null;
+  /** For a passkey. */
+  device_type: string | null;
+  /** For a passkey whose make was stored. */
+  authenticator: Credential['authenticator'] | null;
   /** For recovery codes. */
   codes_left: number | null;
 }
@@ -283,6 +288,10 @@ export const lastUsed = fragment`case when c.type <> 'password' then c.last_used
 
 export const list = (sql: Sql, realm: string, userId: string) => sql<CredentialRow>`
   select c.id, c.type, c.label, c.created_at, ${lastUsed} as last_used_at, (c.secret ->> 'backedUp')::boolean as backed_up,
+    c.secret ->> 'deviceType' as device_type,
+    case when c.type = 'webauthn' and c.secret ? 'aaguid' then jsonb_build_object('aaguid', c.secret -> 'aaguid',
+      'name', (select m.entry -> 'description' from authenticator_metadata m where m.aaguid = c.secret ->> 'aaguid'),
+      'proven', c.secret -> 'proven', 'statuses', coalesce(c.secret -> 'statuses', '[]')) end as authenticator,
     case when c.type = 'password' then coalesce((c.secret ->> 'temporary')::boolean, false) end as temporary,
     case when c.type = 'password' then coalesce((c.secret ->> 'reported')::boolean, false) end as reported,
     jsonb_array_length(c.secret -> 'codes') as codes_left from credential c

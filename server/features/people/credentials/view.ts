@@ -11,5 +11,7 @@ export const credentialView = (row: CredentialRow): Credential => ({
   ...(row.temporary === null ? {} : { temporary: row.temporary }),
   ...(row.reported ? { reported: true } : {}),
   ...(row.backed_up === null ? {} : { backedUp: row.backed_up }),
+  ...(row.device_type === null ? {} : { deviceBound: row.device_type === 'singleDevice' }),
+  ...(row.authenticator && { authenticator: row.authenticator }),
   ...(row.codes_left === null ? {} : { codesLeft: row.codes_left }),
 });
