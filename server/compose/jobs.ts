@@ -15,7 +15,7 @@ import { dueTerms, hasTargets, provisioningTerms } from '../features/operations/
 import { agentReviews } from '../features/people/agents/reviews.ts';
 import { authenticatorMetadataTerms } from '../features/people/credentials/metadata-terms.ts';
 import { hasSyncs, scheduleTerms, syncTerms } from '../features/people/user-federation/sync-jobs.ts';
-import { pingTerms } from '../features/protocol/backchannel/ping-terms.ts';
+import { notifyTerms } from '../features/protocol/backchannel/notify-terms.ts';
 import { backChannelJob } from '../features/protocol/logout/back-channel.ts';
 import { hasPolledTransmitters, pollDueTerms, pollTerms } from '../features/protocol/signal-transmitters/jobs.ts';
 import { pushTerms, sourcesTerms } from '../features/protocol/ssf/consumer.ts';
@@ -71,7 +71,7 @@ export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
     jobLater(authenticatorMetadataTerms, async () => readsAuthenticators(config)),
     jobLater(sourcesTerms),
     jobLater(pushTerms),
-    jobLater(pingTerms),
+    jobLater(notifyTerms),
     jobLater(pollTerms),
     jobLater(pollDueTerms, () => hasPolledTransmitters(sql)),
     jobLater(removalTerms, () => hasRealmsToRemove(sql)),

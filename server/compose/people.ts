@@ -12,6 +12,7 @@ import { createChoosePassword } from '../features/people/credentials/new-passwor
 import { createPasskeys } from '../features/people/credentials/passkeys.ts';
 import { createRecoveryCodes } from '../features/people/credentials/recovery-codes.ts';
 import { createCredentials } from '../features/people/credentials/service.ts';
+import { createUserCodes } from '../features/people/credentials/user-codes.ts';
 import { createChallenges } from '../features/people/devices/challenges.ts';
 import { createEnrolments } from '../features/people/devices/enrolment.ts';
 import { deviceRoutes } from '../features/people/devices/routes.ts';
@@ -44,6 +45,7 @@ export function createPeople(below: LaterConfiguration) {
     credentials,
     choosePassword: createChoosePassword({ credentials }),
     recoveryCodes: createRecoveryCodes(below),
+    userCodes: createUserCodes(below),
     passkeys: createPasskeys(below),
     authenticatorMetadata: authenticatorMetadataJob(below),
     enrolments,

@@ -19,7 +19,7 @@ import { createAuthorization } from '../features/protocol/authorize/service.ts';
 import { authzenMetadataRoutes, authzenRoutes } from '../features/protocol/authzen/routes.ts';
 import { createSearches } from '../features/protocol/authzen/search.ts';
 import { createAccess } from '../features/protocol/authzen/service.ts';
-import { pingJob } from '../features/protocol/backchannel/ping-job.ts';
+import { notifyJob } from '../features/protocol/backchannel/notify-job.ts';
 import { backchannelDeviceRoutes, backchannelRoutes } from '../features/protocol/backchannel/routes.ts';
 import { createBackchannel } from '../features/protocol/backchannel/service.ts';
 import { delegationGrant } from '../features/protocol/delegation/grant.ts';
@@ -44,6 +44,8 @@ import { createStreams } from '../features/protocol/ssf/service.ts';
 import { createSetSigner } from '../features/protocol/ssf/signing.ts';
 import { createStreamSubjects } from '../features/protocol/ssf/subjects.ts';
 import { tokensJob } from '../features/protocol/ssf/tokens-job.ts';
+import { createFamilies } from '../features/protocol/token/families.ts';
+import { createPushedTokens } from '../features/protocol/token/pushed.ts';
 import { createTokenEndpoint } from '../features/protocol/token/service.ts';
 import { createUma } from '../features/protocol/uma/service.ts';
 import { byExchange, workloadGrant } from '../features/protocol/workload-identity/exchange.ts';
@@ -60,6 +62,8 @@ const CODES_A_MINUTE = 20;
 const CODES_OF_A_SESSION = 10;
 /** The most backchannel requests of one client. */
 const ASKED_A_MINUTE = 300;
+/** The most codes of a user, right or wrong, in ten minutes. */
+const USER_CODES_TYPED = 10;
 /** The most pushed security events from one address in one realm. */
 const SIGNALS_A_MINUTE = 600;
 
@@ -100,7 +104,12 @@ export function createLaterProtocol(below: Authentication) {
     },
   });
 
-  const backchannel = createBackchannel({ ...asked, asked: createRateLimit({ limit: ASKED_A_MINUTE, now }) });
+  const families = createFamilies(below);
+  const backchannel = createBackchannel({
+    ...asked,
+    asked: createRateLimit({ limit: ASKED_A_MINUTE, now }),
+    codesTyped: createRateLimit({ limit: USER_CODES_TYPED, windowMs: 600_000, now }),
+  });
 
   const samlClients = createSamlClientViews(below);
   const bySaml = { ...below, clients: samlClients, keeping: createKeeping(below) };
@@ -121,7 +130,7 @@ export function createLaterProtocol(below: Authentication) {
       tokensJob(below),
       pushJob({ ...below, signing }),
       ...pollJobs({ ...below, receiving }),
-      pingJob(below),
+      notifyJob({ ...below, families, pushTokens: createPushedTokens({ ...below, families }) }),
     ],
 
     /** The routes by which devices decide backchannel requests. */

@@ -101,6 +101,21 @@ export const createOwnRecoveryCodes = route({
   response: z.object({ id: Id, codes: z.array(z.string()) }),
 });
 
+export const createOwnUserCode = route({
+  ...own,
+  method: 'POST',
+  path: `${at}/user-code`,
+  operationId: 'createOwnUserCode',
+  summary: 'Choose the code by which applications may ask you on your devices, in place of the one that there was',
+  description:
+    'Some applications need it (OpenID Connect CIBA, `user_code`), so that strangers can’t make your devices ring. You can’t sign in with it.',
+  fresh: true,
+  body: z.strictObject({ code: text(64).min(4).describe('From 4 characters on; do not use your password') }),
+  example: { code: '4711' },
+  status: 201,
+  response: z.object({ id: Id }),
+});
+
 export const createOwnEnrolmentToken = route({
   ...own,
   method: 'POST',

@@ -31,6 +31,7 @@ export const backchannelRoute = {
         'What the device shows, and the application beside it; 100 characters at most',
       ),
       client_notification_token: parameter.describe('For a client with a notification endpoint'),
+      user_code: parameter.describe('Needed for a client with backchannelUserCodeParameter'),
       requested_expiry: parameter.describe('Seconds, from 30 to 600'),
       acr_values: parameter,
       authorization_details: parameter.describe('As at the authorization endpoint'),

@@ -41,7 +41,14 @@ export const clientForm: Form = {
     },
     {
       title: 'Signing in and out',
-      fields: ['flowOverride', 'backchannelLogoutUri', 'frontchannelLogoutUri', 'backchannelNotificationEndpoint'],
+      fields: [
+        'flowOverride',
+        'backchannelLogoutUri',
+        'frontchannelLogoutUri',
+        'backchannelNotificationEndpoint',
+        'backchannelTokenDeliveryMode',
+        'backchannelUserCodeParameter',
+      ],
     },
     {
       title: 'Tokens',

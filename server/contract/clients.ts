@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { certificateFields, TokenEndpointAuthMethod } from './client-authentication.ts';
+import { backchannelFields } from './client-backchannel.ts';
 import { clientForm } from './client-form.ts';
 import { encryptionFields, keyFields, signingFields } from './client-jwts.ts';
 import { DetailTypeName } from './detail-type-name.ts';
@@ -81,9 +82,7 @@ export const clientFields = {
   backchannelLogoutUri: HttpUrl.nullable().describe(
     'Where it is told, from server to server, that a session has ended (OpenID Connect Back-Channel Logout); https',
   ),
-  backchannelNotificationEndpoint: HttpUrl.nullable().describe(
-    'Where it is told that a person has decided on their device (OpenID Connect CIBA, mode ping); https; null: it polls',
-  ),
+  ...backchannelFields,
   frontchannelLogoutUri: HttpUrl.nullable().describe(
     'What a browser that signs out loads in a frame (OpenID Connect Front-Channel Logout); on the host of a redirect URI',
   ),
@@ -196,6 +195,8 @@ export const clients = kind({
     tlsClientCertificateBoundAccessTokens: false,
     tokenExchangeImpersonation: false,
     idTokenUserinfoClaims: false,
+    backchannelTokenDeliveryMode: 'ping',
+    backchannelUserCodeParameter: false,
   },
   names: {
     defaultClientScopes: 'clientScope',

@@ -18,6 +18,7 @@ export const phrases = {
   qr: 'QR code',
   recoveryCode: 'Recovery code',
   recoveryCodes: 'Recovery codes',
+  userCode: 'Code for questions on your devices',
   identityProvider: 'Identity provider',
 
   // the meaning of the built-in client scopes

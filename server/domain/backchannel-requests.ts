@@ -27,6 +27,17 @@ export const insertRequest = (sql: Sql, realm: string, r: NewBackchannelRequest)
   values (${realm}, ${r.id}, ${r.hash}, ${r.client}, ${r.userId}, ${r.hintHash}, ${r.parameters}, ${r.bindingMessage},
     ${r.challenge}, ${r.shown}, ${r.notification}, ${r.createdAt}, ${r.expiresAt}, ${r.intervalSeconds})`;
 
+interface Lately {
+  /** Shown requests of this client, and of all clients, that the user has not approved. */
+  unanswered: number;
+  of_all: number;
+  /** Those of this client that the user refused. */
+  denied: number;
+  /** One with the same hint and binding message waits. */
+  repeated: boolean;
+  /** One for the same user with the same binding message waits. */
+  like: boolean;
+}
 /**
  * What else the user was shown, or asked with the same hint, lately; a request that was not shown delays no other. The lock lets
  * no second request count at the same moment.
@@ -49,22 +60,23 @@ export async function readLately(
     now: Date;
     since: Date;
   },
-): Promise<{ unanswered: number; denied: number; repeated: boolean; like: boolean }> {
+): Promise<Lately> {
   await sql`select from client where realm_id = ${realm} and id = ${client} for no key update`;
   await sql`select from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;
+  const shown = fragment`(select client, denied_at from backchannel_authentication
+    where realm_id = ${realm} and user_id = ${userId} and created_at > ${since} and session_id is null and shown) s`;
   const waits = fragment`session_id is null and denied_at is null and expires_at > ${now} and client = ${client}
     and binding_message = ${bindingMessage}`;
-  const [row] = await sql<{ unanswered: number; denied: number; repeated: boolean; like: boolean }>`
+  const [row] = await sql<Lately>`
     select
-      (select count(*)::int from backchannel_authentication
-        where realm_id = ${realm} and user_id = ${userId} and created_at > ${since} and session_id is null and shown) as unanswered,
-      (select count(*)::int from backchannel_authentication
-        where realm_id = ${realm} and user_id = ${userId} and created_at > ${since} and denied_at is not null) as denied,
+      (select count(*) filter (where client = ${client})::int from ${shown}) as unanswered,
+      (select count(*)::int from ${shown}) as of_all,
+      (select count(*)::int from ${shown} where client = ${client} and denied_at is not null) as denied,
       exists (select from backchannel_authentication
         where realm_id = ${realm} and hint_hash = ${hintHash} and ${waits}) as repeated,
       exists (select from backchannel_authentication
         where realm_id = ${realm} and user_id = ${userId} and ${waits}) as like`;
-  return row ?? { unanswered: 0, denied: 0, repeated: false, like: false };
+  return row ?? { unanswered: 0, of_all: 0, denied: 0, repeated: false, like: false };
 }
 
 export interface WaitingRequest {
@@ -116,17 +128,42 @@ export const approveRequest = (
 export const denyRequest = (sql: Sql, realm: string, hash: Buffer, now: Date) => sql`
   update backchannel_authentication set denied_at = ${now} where realm_id = ${realm} and code_hash = ${hash}`;
 
-/** The sealed notification of a request that was decided and has not been redeemed. */
-export async function readNotification(
+export interface DecidedRequest {
+  /** Sealed. */
+  notification: Buffer;
+  client_id: string;
+  denied: boolean;
+  /** The grant that its tokens began; null: none were issued. */
+  family_id: string | null;
+  code_hash: Buffer;
+}
+/** A request whose client is told of the decision; undefined: it has been told, or the request has expired without tokens. */
+export const readNotification = async (
   sql: Sql,
   realm: string,
   id: string,
   now: Date,
-): Promise<{ notification: Buffer; client_id: string } | undefined> {
-  const [row] = await sql<{ notification: Buffer; client_id: string }>`
-    select b.notification, c.client_id from backchannel_authentication b
-    join client c on c.realm_id = b.realm_id and c.id = b.client
-    where b.realm_id = ${realm} and b.id = ${id} and b.notification is not null and b.used_at is null
-      and b.expires_at > ${now}`;
-  return row;
-}
+): Promise<DecidedRequest | undefined> =>
+  (
+    await sql<DecidedRequest>`
+      select b.notification, c.client_id, b.denied_at is not null as denied, b.family_id, b.code_hash
+      from backchannel_authentication b join client c on c.realm_id = b.realm_id and c.id = b.client
+      where b.realm_id = ${realm} and b.id = ${id} and b.notification is not null
+        and (b.expires_at > ${now} or b.family_id is not null)`
+  )[0];
+
+/** @param sealed null: the client was told */
+export const keepNotification = (sql: Sql, realm: string, id: string, sealed: Buffer | null) => sql`
+  update backchannel_authentication set notification = ${sealed} where realm_id = ${realm} and id = ${id}`;
+
+/** The grant that the request's tokens began; undefined: none were issued. */
+export const grantOf = async (
+  sql: Sql,
+  realm: string,
+  hash: Buffer,
+): Promise<{ family_id: string; user_id: string } | undefined> =>
+  (
+    await sql<{ family_id: string; user_id: string }>`
+      select family_id, user_id from backchannel_authentication
+      where realm_id = ${realm} and code_hash = ${hash} and family_id is not null`
+  )[0];

@@ -22,6 +22,9 @@ export const confirmationOf = ({ jkt, x5t }: Sender): Confirmation | undefined =
     ? undefined
     : { ...(jkt !== undefined && { jkt }), ...(x5t !== undefined && { 'x5t#S256': x5t }) };
 
+/** The keys that the claim names. */
+export const senderOf = (cnf: Confirmation | undefined): Sender => ({ jkt: cnf?.jkt, x5t: cnf?.['x5t#S256'] });
+
 /** Whether the sender proves every key that the token is bound to. */
 export const isProven = ({ cnf }: { cnf?: Confirmation | undefined }, sender: Sender): boolean =>
   cnf === undefined ||

@@ -30,6 +30,8 @@ const oauthErrors = {
   registration_not_supported: 400,
   invalid_binding_message: 400,
   expired_login_hint_token: 400,
+  missing_user_code: 400,
+  invalid_user_code: 400,
   invalid_token: 401,
   insufficient_scope: 403,
   not_found: 404,

@@ -61,6 +61,7 @@ const sealers: Record<string, string> = {
   'server/features/authentication/brokering/saml.ts': 'a sign-in',
   'server/features/authentication/brokering/service.ts': 'a sign-in',
   // A token of the client, for ten minutes.
+  'server/features/protocol/backchannel/notify-job.ts': 'a sign-in',
   'server/features/protocol/backchannel/service.ts': 'a sign-in',
   'server/features/protocol/saml/kept.ts': 'a sign-in',
   'server/features/protocol/ssf/service.ts': 'signal_stream',

@@ -30,6 +30,7 @@ const credentialTypes: Readonly<Record<string, string>> = {
   webauthn: 'Passkey',
   device: 'Device',
   'recovery-codes': 'Recovery codes',
+  'user-code': 'Code for questions on devices',
 };
 export const credentialWords = (type: string): string => credentialTypes[type] ?? type;
 

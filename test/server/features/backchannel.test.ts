@@ -47,7 +47,7 @@ beforeAll(async () => {
   });
   const jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }] };
   const shared = { grantTypes: [CIBA, 'refresh_token' as const], redirectUris: [], jwks } as const;
-  for (const clientId of ['till', 'other'])
+  for (const clientId of ['till', 'other', 'third'])
     await makeRelyingParty(server, clientId, {
       ...shared,
       grantTypes: [...shared.grantTypes],
@@ -168,31 +168,50 @@ describe('a person who is asked', () => {
     expect((await person.device.ask('POST', `/backchannel/${id}/decide`, signed)).status).toBe(404);
   });
 
-  test('is asked no more after four unanswered requests, whoever asks, and the client learns nothing of it', async () => {
+  test('sees four unanswered requests of a client and eight of all, and no client learns of the others', async () => {
     const { username, device } = await somebody();
-    for (let n = 0; n < 4; n += 1) expect((await ask({ login_hint: username })).status).toBe(200);
-    expect((await ask({ login_hint: username })).status).toBe(200);
-    expect((await ask({ login_hint: username }, 'other')).status).toBe(200);
-    expect(await waiting(device)).toHaveLength(4);
+    for (const [clientId, shown] of [
+      ['till', 4],
+      ['other', 8],
+      ['third', 8],
+    ] as const) {
+      for (let n = 0; n < 5; n += 1) expect((await ask({ login_hint: username }, clientId)).status).toBe(200);
+      expect(await waiting(device)).toHaveLength(shown);
+    }
+  });
+
+  test('approves nothing while they have to do something at a sign-in, and may approve it afterwards', async () => {
+    const { username, id, device } = await somebody();
+    await ask({ login_hint: username });
+    const put = (body: { requiredActions: 'TERMS'[] }) =>
+      server.admin.call(putUser, { params: { ...params, userId: id }, body });
+    await put({ requiredActions: ['TERMS'] });
+    const refused = await decide(device, 'approve');
+    expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('Sign in once in a browser')]);
+    await put({ requiredActions: [] });
+    expect((await decide(device, 'approve')).status).toBe(204);
   });
 
   test('is asked again after ten minutes, however many requests they were not shown meanwhile', async () => {
     const { username, device } = await somebody();
     for (let n = 0; n < 4; n += 1) await ask({ login_hint: username });
     clock += 540_000;
-    for (let n = 0; n < 5; n += 1) await ask({ login_hint: username }, 'other');
+    for (let n = 0; n < 5; n += 1) await ask({ login_hint: username });
     expect(await waiting(device)).toEqual([]);
     clock += 61_000;
     await ask({ login_hint: username });
     expect(await waiting(device)).toHaveLength(1);
   });
 
-  test('is asked no more after a refusal, for ten minutes', async () => {
+  test('is asked no more by a client after a refusal, for ten minutes; by others they are', async () => {
     const { username, device } = await somebody();
     await ask({ login_hint: username });
     await decide(device, 'deny');
     await ask({ login_hint: username });
     expect(await waiting(device)).toEqual([]);
+    await ask({ login_hint: username }, 'other');
+    expect(await waiting(device)).toHaveLength(1);
+    await decide(device, 'approve');
     clock += 601_000;
     await ask({ login_hint: username });
     expect(await waiting(device)).toHaveLength(1);
@@ -451,7 +470,7 @@ test('discovery names the endpoint, and the modes that work', async () => {
   const answer = await fetch(`${issuer}/.well-known/openid-configuration`);
   expect(await answer.json()).toMatchObject({
     backchannel_authentication_endpoint: `${issuer}/oauth2/backchannel_authentication`,
-    backchannel_token_delivery_modes_supported: ['poll', 'ping'],
+    backchannel_token_delivery_modes_supported: ['poll', 'ping', 'push'],
     grant_types_supported: expect.arrayContaining([CIBA]),
   });
 });

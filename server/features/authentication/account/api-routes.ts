@@ -126,6 +126,9 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
   bind(app, methods.createOwnRecoveryCodes, async ({ params: { realm }, by, request }) =>
     own.makeRecoveryCodes(await writeOf(request, realm, by)),
   );
+  bind(app, methods.createOwnUserCode, async ({ params: { realm }, body, by, request }) =>
+    own.chooseUserCode(await writeOf(request, realm, by), body.code),
+  );
   bind(app, methods.createOwnEnrolmentToken, async ({ params: { realm }, by, request }) =>
     own.offerEnrolment(await writeOf(request, realm, by)),
   );

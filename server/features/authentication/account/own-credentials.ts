@@ -10,6 +10,7 @@ import type { Site } from '../../../domain/site.ts';
 import type { Passkeys } from '../../people/credentials/passkeys.ts';
 import type { RecoveryCodes } from '../../people/credentials/recovery-codes.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
+import type { UserCodes } from '../../people/credentials/user-codes.ts';
 import type { Enrolments } from '../../people/devices/enrolment.ts';
 import type { Links } from '../brokering/links.ts';
 import type { AsThemselves } from './as-themselves.ts';
@@ -23,6 +24,7 @@ export interface OwnCredentialsDeps {
   credentials: Pick<Credentials, 'list' | 'remove' | 'newOtpSecret' | 'enrolOtp'>;
   passkeys: Pick<Passkeys, 'creation' | 'enrol'>;
   recoveryCodes: Pick<RecoveryCodes, 'generate' | 'enrol'>;
+  userCodes: Pick<UserCodes, 'hash' | 'enrol'>;
   enrolments: Pick<Enrolments, 'offer' | 'urlOf'>;
   links: Pick<Links, 'list'>;
   ownIdentities: OwnIdentities;
@@ -41,6 +43,7 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
     credentials,
     passkeys,
     recoveryCodes,
+    userCodes,
     enrolments,
     links,
     ownIdentities,
@@ -112,6 +115,13 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
         const { now: id } = await recoveryCodes.enrol(tx, by, realm, userOf(holder), codes);
         return { id, codes };
       });
+    },
+
+    async chooseUserCode({ realm, holder, by }: AccountWrite, code: string): Promise<{ id: string }> {
+      const phc = await userCodes.hash(code);
+      return asThemselves.write(realm, holder, async (tx) => ({
+        id: await userCodes.enrol(tx, by, realm, userOf(holder), phc),
+      }));
     },
 
     offerEnrolment: ({ realm, holder, by }: AccountWrite) =>

@@ -11,6 +11,7 @@ import { userParty } from '../../../domain/party.ts';
 import { type Html, html } from '../../../http/pages.ts';
 import { text, textHtml, translated } from '../../../http/texts.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
+import { USER_CODE } from '../../people/credentials/user-codes.ts';
 import type { LiveSession } from '../../people/sessions/service.ts';
 import type { Prove } from './freshness.ts';
 import type { Visit } from './section.ts';
@@ -79,7 +80,8 @@ export const methodsSection = (
   { credentials, kinds, usable, password }: MethodsView,
   { post, time, mayChange }: SectionParts,
 ): Html => {
-  const nameOf = (type: string) => translated(kinds.find((kind) => kind.type === type)?.name ?? type);
+  const nameOf = (type: string) =>
+    type === USER_CODE ? text('said.userCode') : translated(kinds.find((kind) => kind.type === type)?.name ?? type);
   const more = ({ backedUp, codesLeft: left, reported, authenticator }: Credential): string => {
     if (authenticator && authenticator.statuses.length > 0) return text('account.methodDistrusted');
     if (reported) return text('account.methodReported');

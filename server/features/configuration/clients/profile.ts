@@ -37,6 +37,7 @@ export type Profiled = Pick<
   | 'clientAssertionAudience'
   | 'redirectUris'
   | 'reuseRefreshTokens'
+  | 'backchannelTokenDeliveryMode'
   | (typeof SIGNED)[number]
   | (typeof SIGNS)[number]
 >;
@@ -64,6 +65,7 @@ export function profileFaults(client: Profiled, profile: SecurityProfile | null)
     ...(client.reuseRefreshTokens === false
       ? [fault('reuseRefreshTokens', 'must be true, or null: refresh tokens don’t rotate')]
       : []),
+    ...other('backchannelTokenDeliveryMode', ['ping']),
     ...client.redirectUris.flatMap((uri, i) =>
       isPlain(uri) ? [fault(`redirectUris[${i}]`, 'must be https, a loopback address or an app’s own scheme')] : [],
     ),

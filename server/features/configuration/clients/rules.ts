@@ -40,6 +40,9 @@ type Shape = Profiled &
     | 'requestUris'
     | (typeof HTTPS)[number]
     | 'frontchannelLogoutUri'
+    | 'backchannelTokenDeliveryMode'
+    | 'dpopBoundAccessTokens'
+    | 'tlsClientCertificateBoundAccessTokens'
   >;
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'];
@@ -92,6 +95,7 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
     ...(method === 'private_key_jwt' && jwks === null && jwksUri === null
       ? [fault('jwks', 'private_key_jwt needs jwks or jwksUri')]
       : []),
+    ...pushFaults(client),
     ...certificateFaults(client),
     ...(jwks !== null && jwksUri !== null ? [fault('jwksUri', 'give jwks or jwksUri, not both (RFC 7591 §2)')] : []),
     ...(jwks === null ? [] : jwksFaults(jwks)),
@@ -113,6 +117,17 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
         : [],
     ),
   ];
+}
+
+/** Tokens that the server pushes prove no key of the client. FAPI-CIBA §5.2.2 forbids the mode. */
+function pushFaults(client: Shape): FieldError[] {
+  if (client.backchannelTokenDeliveryMode !== 'push') return [];
+  const field = 'backchannelTokenDeliveryMode';
+  if (client.backchannelNotificationEndpoint === null)
+    return [fault(field, 'push needs backchannelNotificationEndpoint')];
+  return client.dpopBoundAccessTokens || client.tlsClientCertificateBoundAccessTokens
+    ? [fault(field, 'pushed tokens can’t be bound to a key: choose ping')]
+    : [];
 }
 
 /** An encrypted answer needs a key that the client has registered; `…Enc` needs its `…Alg`. */

@@ -23,6 +23,8 @@ export interface ClientRow {
   client_assertion_audience: AssertionAudience | null;
   authorization_details_types: string[];
   backchannel_notification_endpoint: string | null;
+  backchannel_token_delivery_mode: 'ping' | 'push';
+  backchannel_user_code_parameter: boolean;
   token_endpoint_auth_signing_alg: ClientAlgorithm | null;
   profile: SecurityProfile | null;
   realm_profile: SecurityProfile | null;
@@ -110,7 +112,7 @@ export const readClient = (sql: Sql, realm: string, clientId: string) => sql<Cli
     case when coalesce(c.id_token_encrypted_response_alg, c.userinfo_encrypted_response_alg, c.authorization_encrypted_response_alg,
       c.introspection_encrypted_response_alg, c.request_object_encryption_alg) is not null then ${encryption} end as encryption,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources, c.authorization_details_types,
-    c.backchannel_notification_endpoint,
+    c.backchannel_notification_endpoint, c.backchannel_token_delivery_mode, c.backchannel_user_code_parameter,
     c.client_assertion_audience, c.dpop_bound_access_tokens, c.tls_client_certificate_bound_access_tokens,
     case when c.token_endpoint_auth_method = 'tls_client_auth' then ${certificate} end as certificate,
     c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,

@@ -53,6 +53,10 @@ export interface ClientView {
   backchannelLogoutUri: string | null;
   /** null: the client polls for decisions on a device (OpenID Connect CIBA). */
   backchannelNotificationEndpoint: string | null;
+  /** The server pushes its tokens to that endpoint; the client may not poll for them. */
+  tokensArePushed: boolean;
+  /** Its backchannel requests need the user's code. */
+  sendsUserCode: boolean;
   /** By `isOriginOf`: `+` is resolved to the origins of the redirect URIs. */
   webOrigins: ReadonlySet<string>;
   grantTypes: ReadonlySet<string>;
@@ -171,6 +175,7 @@ const lacksOf = (row: Row, profile: SecurityProfile | null): string[] =>
     {
       tokenEndpointAuthMethod: row.token_endpoint_auth_method,
       clientAssertionAudience: row.client_assertion_audience,
+      backchannelTokenDeliveryMode: row.backchannel_token_delivery_mode,
       redirectUris: row.redirect_uris,
       reuseRefreshTokens: row.reuse_refresh_tokens,
       idTokenSignedResponseAlg: row.id_token_signed_response_alg,
@@ -207,6 +212,8 @@ const plainView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView 
   postLogoutRedirectUris: row.post_logout_redirect_uris,
   backchannelLogoutUri: row.backchannel_logout_uri,
   backchannelNotificationEndpoint: row.backchannel_notification_endpoint,
+  sendsUserCode: row.backchannel_user_code_parameter,
+  tokensArePushed: row.backchannel_notification_endpoint !== null && row.backchannel_token_delivery_mode === 'push',
   webOrigins: originsOf(row.web_origins, row.redirect_uris),
   grantTypes: new Set(row.grant_types),
   consentRequired: row.consent_required,

@@ -88,6 +88,8 @@ export interface PersonsTokens {
   granted?: readonly AuthorizationDetail[] | undefined;
   /** The party that acts for the user, and the end of its time. */
   acting?: Acting | undefined;
+  /** The tokens are pushed to the client: the ID token names them (OpenID Connect CIBA §10.3.1). */
+  pushed?: { authReqId: string; refreshToken: string | undefined } | undefined;
 }
 
 /** The scopes that are listed in the token's `scope`. */
@@ -198,6 +200,7 @@ export function createMint({
       details = [],
       granted = details,
       acting,
+      pushed,
       cnf,
     }: PersonsTokens,
   ) {
@@ -247,6 +250,12 @@ export function createMint({
       iat,
       nonce,
       at_hash: atHash,
+      ...(pushed && {
+        'urn:openid:params:jwt:claim:auth_req_id': pushed.authReqId,
+        ...(pushed.refreshToken !== undefined && {
+          'urn:openid:params:jwt:claim:rt_hash': halfHash(pushed.refreshToken, client.idTokenSignedResponseAlg),
+        }),
+      }),
       ...about,
     });
     return { access, idToken, scope, expiresIn, jti, authorizationDetails };

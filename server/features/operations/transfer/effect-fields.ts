@@ -140,6 +140,17 @@ export const ofClient: FieldEffects = {
   backchannelLogoutUri: (from) => (from === null ? [] : [changeEffect(`is not told at ${String(from)} who signs out`)]),
   backchannelNotificationEndpoint: (from) =>
     from === null ? [] : [changeEffect(`is not told at ${String(from)} what people decide on their devices`)],
+  backchannelUserCodeParameter: requirementEffect('questions without the code of the person'),
+  backchannelTokenDeliveryMode: (from, to) =>
+    from === to
+      ? []
+      : [
+          changeEffect(
+            to === 'push'
+              ? 'gets its tokens pushed, and may not poll'
+              : 'is told of decisions, and asks for its tokens',
+          ),
+        ],
   frontchannelLogoutUri: (from) =>
     from === null ? [] : [changeEffect(`is not told at ${String(from)} who signs out`)],
   flowOverride: flow,

@@ -24,6 +24,8 @@ import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
 import type { Consents } from '../../people/consent/service.ts';
 import type { DeviceKeys } from '../../people/credentials/devices.ts';
+import type { Credentials } from '../../people/credentials/service.ts';
+import type { UserCodes } from '../../people/credentials/user-codes.ts';
 import type { SigningDevice } from '../../people/devices/surface.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
 import { createAdmission } from '../authorize/admission.ts';
@@ -32,13 +34,14 @@ import type { RequestObjects } from '../authorize/request-objects.ts';
 import type { Clients, Requests } from '../authorize/requests.ts';
 import { storedParameters } from '../authorize/stored-parameters.ts';
 import { createHints, type HintDeps } from './hints.ts';
-import { notificationContext, PING_JOB } from './ping-terms.ts';
+import { NOTIFY_JOB, notificationContext } from './notify-terms.ts';
 
 const LIFE_SECONDS = { least: 30, usual: 300, most: 600 };
 const INTERVAL_SECONDS = 5;
 const MOST_MESSAGE = 100;
+const MOST_CODE = 64;
 /** As for pushes of sign-ins: a user who is asked again and again must not approve in the end to be left alone. */
-const MOST_UNANSWERED = 4;
+const MOST_UNANSWERED = { ofClient: 4, ofAll: 8 };
 const WINDOW_MS = 600_000;
 /** The level that a device proves. */
 const LEVEL = 6;
@@ -67,6 +70,10 @@ export interface BackchannelDeps extends HintDeps {
   factors: Factors;
   consents: Pick<Consents, 'grant' | 'lines'>;
   deviceKeys: Pick<DeviceKeys, 'used'>;
+  credentials: Pick<Credentials, 'standing'>;
+  userCodes: Pick<UserCodes, 'holds'>;
+  /** The rate limit of each user's code. */
+  codesTyped: Pick<RateLimit, 'take'>;
   subjects: Pick<Subjects, 'ofUser' | 'find'>;
   /** The rate limit of each client. */
   asked: Pick<RateLimit, 'take'>;
@@ -77,7 +84,7 @@ const bad = (description: string) => new OAuthError('invalid_request', descripti
 
 export function createBackchannel(deps: BackchannelDeps) {
   const { sql, transact, seal, send, enqueue, clients, requests, requestObjects, settings, sessions } = deps;
-  const { factors, consents, deviceKeys, now, newId } = deps;
+  const { factors, consents, deviceKeys, credentials, now, newId } = deps;
   const hinted = createHints(deps);
   const admit = createAdmission(deps);
 
@@ -115,6 +122,14 @@ export function createBackchannel(deps: BackchannelDeps) {
     return token;
   }
 
+  /** undefined: the client needs none. CIBA Core §7.1. */
+  function userCodeOf(client: ClientView, form: Form): string | undefined {
+    const code = form.get('user_code');
+    if (!client.sendsUserCode) return undefined;
+    if (code === undefined || code === '') throw new OAuthError('missing_user_code', 'user_code is needed');
+    return code.slice(0, MOST_CODE);
+  }
+
   function secondsOf(form: Form): number {
     const asked = form.get('requested_expiry');
     if (asked === undefined) return LIFE_SECONDS.usual;
@@ -122,8 +137,8 @@ export function createBackchannel(deps: BackchannelDeps) {
     return Math.min(Math.max(Number(asked), LIFE_SECONDS.least), LIFE_SECONDS.most);
   }
 
-  const ping = (tx: Tx, realm: string, { id, notified }: store.WaitingRequest) =>
-    notified ? enqueue(tx.sql, PING_JOB, [{ realm, id }]) : undefined;
+  const notify = (tx: Tx, realm: string, { id, notified }: store.WaitingRequest) =>
+    notified ? enqueue(tx.sql, NOTIFY_JOB, [{ realm, id }]) : undefined;
 
   async function askedBy(realm: string, { client_id, parameters }: store.WaitingRequest) {
     const client = await clients.view(realm, client_id);
@@ -160,7 +175,7 @@ export function createBackchannel(deps: BackchannelDeps) {
       if (!row) throw over();
       await store.denyRequest(tx.sql, realm, row.code_hash, now());
       deviceKeys.used(tx, realm, device.id);
-      await ping(tx, realm, row);
+      await notify(tx, realm, row);
       tx.record({
         type: 'BACKCHANNEL_DENIED',
         realm,
@@ -196,7 +211,7 @@ export function createBackchannel(deps: BackchannelDeps) {
       deviceKeys.used(tx, realm, device.id);
       if (needsConsent(client, asked.toAgree))
         await consents.grant(tx, by, realm, { userId: device.userId, client, agreed: asked.toAgree });
-      await ping(tx, realm, row);
+      await notify(tx, realm, row);
       tx.record({
         type: 'BACKCHANNEL_APPROVED',
         realm,
@@ -228,17 +243,23 @@ export function createBackchannel(deps: BackchannelDeps) {
       if (asked.requiredLevel > LEVEL)
         throw new OAuthError('unmet_authentication_requirements', 'No such acr can be reached');
       const [bindingMessage, token, seconds] = [messageOf(client, form), notificationOf(client, form), secondsOf(form)];
+      const code = userCodeOf(client, form);
       const { userId, hint } = await hinted(realm, client, form);
       const [authReqId, id, createdAt] = [newToken('svc_ba_'), newId(), now()];
       const expiresAt = new Date(createdAt.getTime() + seconds * 1000);
       const hintHash = sha256(hint);
+      const named = { userId, hint: hintHash.toString('base64url') };
+      if (code !== undefined && !(await deps.userCodes.holds(realm, named, code, deps.codesTyped)))
+        throw new OAuthError('invalid_user_code', 'user_code is not right');
       await transact(realm, async (tx) => {
         const since = new Date(createdAt.getTime() - WINDOW_MS);
         const of = { userId, client: client.id, hintHash, bindingMessage, now: createdAt, since };
         const lately = await store.readLately(tx.sql, realm, of);
         if (lately.repeated)
           throw new OAuthError('invalid_binding_message', 'A request with this binding_message is waiting already');
-        const shown = lately.denied === 0 && lately.unanswered < MOST_UNANSWERED && !lately.like;
+        const isQuiet =
+          lately.denied === 0 && lately.unanswered < MOST_UNANSWERED.ofClient && lately.of_all < MOST_UNANSWERED.ofAll;
+        const shown = isQuiet && !lately.like;
         await store.insertRequest(tx.sql, realm, {
           id,
           hash: sha256(authReqId),
@@ -273,7 +294,9 @@ export function createBackchannel(deps: BackchannelDeps) {
           },
         });
       });
-      return { auth_req_id: authReqId, expires_in: seconds, interval: INTERVAL_SECONDS };
+      // A client that gets its tokens pushed does not poll.
+      const polls = client.tokensArePushed ? {} : { interval: INTERVAL_SECONDS };
+      return { auth_req_id: authReqId, expires_in: seconds, ...polls };
     },
 
     async list(realm: string, device: SigningDevice): Promise<BackchannelQuestion[]> {
@@ -300,6 +323,10 @@ export function createBackchannel(deps: BackchannelDeps) {
       const question = toWire(row, asked);
       if ((claims.bindingMessage ?? null) !== question.bindingMessage) throw differs('bindingMessage');
       if (!isDeepStrictEqual(claims.asks, question.asks)) throw differs('asks');
+      const standing = await credentials.standing(realm, device.userId);
+      // No flow runs here that could ask for it. The request waits meanwhile.
+      if (standing && standing.actions.length > 0)
+        throw new Problem('wrong-state', 'Sign in once in a browser: something is asked of you there first');
       try {
         return await approve(realm, by, device, asked, id);
       } catch (error) {

@@ -125,12 +125,13 @@ export function inputOf(
   const mode = oneOf(
     'backchannel_token_delivery_mode',
     metadata.backchannel_token_delivery_mode,
-    ['poll', 'ping'],
+    ['poll', 'ping', 'push'],
     'poll',
   );
   const notified = metadata.backchannel_client_notification_endpoint;
-  if ((mode === 'ping') !== (notified !== undefined))
-    throw invalid('backchannel_client_notification_endpoint belongs to the mode ping');
+  if ((mode === 'poll') === (notified !== undefined))
+    throw invalid('backchannel_client_notification_endpoint belongs to the modes ping and push');
+  const backchannelTokenDeliveryMode = mode === 'push' ? 'push' : 'ping';
   const redirectUris = redirects(metadata.redirect_uris ?? [], policy.allowedRedirectHosts);
   if (grantTypes.includes('authorization_code') && redirectUris.length === 0)
     throw new OAuthError('invalid_redirect_uri', 'redirect_uris is needed for the grant authorization_code');
@@ -140,7 +141,10 @@ export function inputOf(
     throw invalid('sector_identifier_uri is needed where redirect_uris are on several hosts');
   const jwts = jwtFieldsOf(metadata, invalid);
   const stays = { clientAssertionAudience: null, accessTokenSignedResponseAlg: null, reuseRefreshTokens: null };
-  const [fault] = profileFaults({ ...jwts, ...stays, tokenEndpointAuthMethod: method, redirectUris }, profile);
+  const [fault] = profileFaults(
+    { ...jwts, ...stays, backchannelTokenDeliveryMode, tokenEndpointAuthMethod: method, redirectUris },
+    profile,
+  );
   if (fault) throw invalid(`${fault.path} ${fault.message}`);
   return asClient({
     ...jwts,
@@ -166,6 +170,8 @@ export function inputOf(
     dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
     backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
     backchannelNotificationEndpoint: notified ?? null,
+    backchannelTokenDeliveryMode,
+    backchannelUserCodeParameter: metadata.backchannel_user_code_parameter ?? false,
     frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
     jwks: metadata.jwks ?? null,
     jwksUri: metadata.jwks_uri ?? null,
@@ -219,6 +225,8 @@ interface Registered extends JwtFields, Record<CertificateName, string | null> {
   tlsClientCertificateBoundAccessTokens: boolean;
   backchannelLogoutUri: string | null;
   backchannelNotificationEndpoint: string | null;
+  backchannelTokenDeliveryMode: 'ping' | 'push';
+  backchannelUserCodeParameter: boolean;
   frontchannelLogoutUri: string | null;
 }
 
@@ -250,9 +258,10 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   ...(client.tlsClientCertificateBoundAccessTokens && { tls_client_certificate_bound_access_tokens: true }),
   ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
   ...(client.backchannelNotificationEndpoint !== null && {
-    backchannel_token_delivery_mode: 'ping',
+    backchannel_token_delivery_mode: client.backchannelTokenDeliveryMode,
     backchannel_client_notification_endpoint: client.backchannelNotificationEndpoint,
   }),
+  ...(client.backchannelUserCodeParameter && { backchannel_user_code_parameter: true }),
   ...(client.backchannelLogoutUri !== null && { backchannel_logout_uri: client.backchannelLogoutUri }),
   ...(client.frontchannelLogoutUri !== null && { frontchannel_logout_uri: client.frontchannelLogoutUri }),
   ...(client.sectorIdentifierUri !== null && { sector_identifier_uri: client.sectorIdentifierUri }),

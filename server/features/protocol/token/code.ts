@@ -11,7 +11,7 @@ import * as grants from '../../../domain/grants.ts';
 import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
 import { OFFLINE, presentScopes } from '../../../domain/scopes.ts';
-import type { Confirmation, Sender } from '../../../domain/sender.ts';
+import { senderOf } from '../../../domain/sender.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { causeOf } from '../../../telemetry/spans.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
@@ -33,8 +33,6 @@ interface CodeRedemption<Request extends Wanted> extends Redemption {
 /** Whether the grant outlives the session. Without a refresh token it can't. */
 const isOffline = ({ row }: RedeemedRow<grants.CodeRow>, tokenHash: Buffer | null): boolean =>
   tokenHash !== null && row.request.scopes.includes(OFFLINE);
-
-const boundTo = (cnf: Confirmation | undefined): Sender => ({ jkt: cnf?.jkt, x5t: cnf?.['x5t#S256'] });
 
 export interface CodeDeps {
   transact: Transact;
@@ -83,7 +81,7 @@ export function createCodes<Request extends Wanted>(
             ...(tokenHash === null && { accessUntil: accessLifeOf(call.settings, call.client, request.now) }),
             offline,
             // A client that authenticates needs no further proof for its refresh tokens (RFC 9449 §5, RFC 8705 §4).
-            bound: call.who.confidential ? undefined : boundTo(call.cnf),
+            bound: call.who.confidential ? undefined : senderOf(call.cnf),
             expiresAt: offline || life < ends ? life : ends,
           };
         }),
@@ -116,7 +114,13 @@ export function createCodes<Request extends Wanted>(
     },
   });
 
-  return async (call: GrantCall, codeHash: Buffer, more: Omit<Request, keyof Wanted>): Promise<Granted> => {
+  /** @param authReqId of the tokens that the server pushes */
+  return async (
+    call: GrantCall,
+    codeHash: Buffer,
+    more: Omit<Request, keyof Wanted>,
+    authReqId?: string,
+  ): Promise<Granted> => {
     const { realm, client, resources: asked, presentResources, sender, cnf } = call;
     const familyId = newId();
     const refreshToken = client.grantTypes.has('refresh_token') ? newRefreshToken(familyId) : undefined;
@@ -150,6 +154,7 @@ export function createCodes<Request extends Wanted>(
       details: await details.present(realm, client, call.details ?? request.authorizationDetails ?? []),
       granted: request.authorizationDetails,
       ...(request.act && { acting: { by: request.act, until: row.session_expires_at } }),
+      ...(authReqId !== undefined && { pushed: { authReqId, refreshToken: refreshToken?.token } }),
     });
     return refreshToken ? { ...minted, refreshToken: refreshToken.token } : minted;
   };

@@ -9,11 +9,23 @@ import type { Fragment } from '../../../db/sql.ts';
 import { codeTables } from '../../../domain/grants.ts';
 import { pollCode } from '../../../domain/polled-codes.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
 import { type CodeDeps, createCodes } from './code.ts';
 import type { Grant } from './grant.ts';
 import { judgePoll, judgePolledCode, type Wanted } from './judge.ts';
 
-type PollingDeps = CodeDeps & { realmSql: RealmSql };
+export type PollingDeps = CodeDeps & { realmSql: RealmSql };
+/** The codes in sentences. */
+const DEVICES = 'The device code';
+const AUTH_REQ_ID = 'The auth_req_id';
+
+/** Issues the tokens of a backchannel request that the user has approved. */
+export const backchannelCodes = (deps: CodeDeps) =>
+  createCodes<Wanted>(deps, {
+    grantType: CIBA,
+    table: codeTables.backchannel,
+    judge: (row, request) => judgePolledCode(row, request, AUTH_REQ_ID),
+  });
 
 function polledGrant<Body extends z.ZodObject>(
   deps: PollingDeps,
@@ -21,7 +33,9 @@ function polledGrant<Body extends z.ZodObject>(
     grantType,
     body,
     clientAuth,
+    allowedTo,
     table,
+    tokensFor,
     prefix,
     what,
     codeOf,
@@ -29,22 +43,20 @@ function polledGrant<Body extends z.ZodObject>(
     grantType: GrantType;
     body: Body;
     clientAuth: 'proof' | 'any';
+    allowedTo?: (client: ClientView) => boolean;
     table: Fragment;
+    tokensFor: ReturnType<typeof createCodes<Wanted>>;
     prefix: TokenPrefix;
     /** The code in a sentence. */
     what: string;
     codeOf(given: z.output<Body>): string;
   },
 ): Grant<Body> {
-  const tokensFor = createCodes<Wanted>(deps, {
-    grantType,
-    table,
-    judge: (row, request) => judgePolledCode(row, request, what),
-  });
   return {
     grantType,
     body,
     clientAuth,
+    ...(allowedTo && { allowedTo }),
     scopePolicy: 'granted',
     resourcePolicy: 'granted',
     takesDetails: true,
@@ -70,8 +82,13 @@ export const deviceGrant = (deps: PollingDeps): Grant<(typeof grantBodies)[typeo
     body: grantBodies[DEVICE_CODE],
     clientAuth: 'any',
     table: codeTables.device,
+    tokensFor: createCodes<Wanted>(deps, {
+      grantType: DEVICE_CODE,
+      table: codeTables.device,
+      judge: (row, request) => judgePolledCode(row, request, DEVICES),
+    }),
     prefix: 'svc_dc_',
-    what: 'The device code',
+    what: DEVICES,
     codeOf: (given) => given.device_code,
   });
 
@@ -80,8 +97,11 @@ export const backchannelGrant = (deps: PollingDeps): Grant<(typeof grantBodies)[
     grantType: CIBA,
     body: grantBodies[CIBA],
     clientAuth: 'proof',
+    // CIBA §11: a client that gets its tokens pushed may not poll.
+    allowedTo: ({ grantTypes, tokensArePushed }) => grantTypes.has(CIBA) && !tokensArePushed,
     table: codeTables.backchannel,
+    tokensFor: backchannelCodes(deps),
     prefix: 'svc_ba_',
-    what: 'The auth_req_id',
+    what: AUTH_REQ_ID,
     codeOf: (given) => given.auth_req_id,
   });

@@ -203,7 +203,7 @@ function clientScopes(client: Authenticated['client'], requested: readonly strin
 }
 
 /** RFC 6749 §5.1, OIDC Core §3.1.3.3. */
-const answerOf = ({
+export const answerOf = ({
   accessToken,
   expiresIn,
   scope,
