@@ -2,8 +2,10 @@
 // Does not own: authenticators (soft-passkey.ts).
 // Implements: tests of attestation (WebAuthn §8.2; FIDO Metadata Service 3).
 import 'reflect-metadata';
+import type { KeyObject } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { CompactSign } from 'jose';
+import { sha256 } from '../../server/crypto/tokens.ts';
 import { type Made, makeCertificate } from './certificates.ts';
 import type { Make } from './soft-passkey.ts';
 
@@ -79,3 +81,30 @@ export async function metadataBlob(
     .setProtectedHeader({ alg: 'ES256', typ: 'JWT', x5c: chain.map(({ der }) => der.toString('base64')) })
     .sign(signer.privateKey);
 }
+
+/**
+ * The certificates of an attestation as Android makes it, of a root that nobody knows.
+ * @param crl where the certificate says that its revocation list is
+ */
+export async function androidCertificates(
+  { publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject },
+  clientData: Buffer,
+  crl: string,
+): Promise<Buffer[]> {
+  const root = await authority('CN=Root of nobody');
+  const imported = (key: KeyObject, use: 'sign' | 'verify') =>
+    crypto.subtle.importKey('jwk', key.export({ format: 'jwk' }), EC, true, [use]);
+  const keys = { publicKey: await imported(publicKey, 'verify'), privateKey: await imported(privateKey, 'sign') };
+  const challenge = sha256(clientData);
+  // KeyDescription: made for signing (purpose 2), in the device (origin 0).
+  const enforced = [0x30, 14, 0xa1, 5, 0x31, 3, 2, 1, 2, 0xbf, 0x85, 0x3e, 3, 2, 1, 0];
+  const inside = [2, 1, 3, 10, 1, 1, 2, 1, 4, 10, 1, 1, 4, 32, ...challenge, 4, 0, 0x30, 0, ...enforced];
+  const description = Uint8Array.from([0x30, inside.length, ...inside]).buffer;
+  const extensions = [
+    new x509.Extension('1.3.6.1.4.1.11129.2.1.17', false, description),
+    new x509.CRLDistributionPointsExtension([crl]),
+  ];
+  const leaf = await makeCertificate({ subject: 'CN=Android key', by: root, keys, extensions });
+  return [leaf.der, root.der];
+}
+const EC = { name: 'ECDSA', namedCurve: 'P-256' };

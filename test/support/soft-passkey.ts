@@ -72,23 +72,27 @@ export function createSoftPasskey(
   };
   const common = { id: encoded(id), rawId: encoded(id), type: 'public-key', clientExtensionResults: {} };
   return {
-    /** `RegistrationResponseJSON` */
-    create({ rp, challenge }: Creation) {
+    keys: { publicKey, privateKey },
+    /** What the browser signs for a creation. */
+    clientDataFor: ({ challenge }: Pick<Creation, 'challenge'>): Buffer => dataOf('create', challenge),
+
+    /** `RegistrationResponseJSON`. @param android the certificates of an attestation as Android makes it */
+    create({ rp, challenge }: Creation, android?: readonly Buffer[]) {
       const model = Buffer.from(aaguid.replaceAll('-', ''), 'hex');
       const credential = Buffer.concat([model, Buffer.from([0, id.length]), id, coseKey(publicKey)]);
       const data = authData(rp.id, attested | verified, credential);
       const client = dataOf('create', challenge);
       const signature = sign('sha256', Buffer.concat([data, sha256(client)]), packed?.key ?? privateKey);
+      const certificates = android ?? packed?.certificates ?? [];
       const statement = map(
         [words('alg'), number(-7)],
         [words('sig'), bytes(signature)],
-        ...((packed?.certificates.length ?? 0) > 0
-          ? [[words('x5c'), list((packed?.certificates ?? []).map(bytes))] as [Buffer, Buffer]]
-          : []),
+        ...(certificates.length > 0 ? [[words('x5c'), list(certificates.map(bytes))] as [Buffer, Buffer]] : []),
       );
+      const format = android ? 'android-key' : packed ? 'packed' : 'none';
       const attestationObject = map(
-        [words('fmt'), words(packed ? 'packed' : 'none')],
-        [words('attStmt'), packed ? statement : map()],
+        [words('fmt'), words(format)],
+        [words('attStmt'), format === 'none' ? map() : statement],
         [words('authData'), bytes(data)],
       );
       const response = {

@@ -1,18 +1,33 @@
 // Which authenticators a realm accepts for new passkeys, what their attestation proves, and what FIDO's metadata changes.
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putFlow } from '../../../server/contract/flows.ts';
 import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
 import { listCredentials } from '../../../server/contract/users.ts';
-import { authenticatorMetadataJob } from '../../../server/features/people/credentials/metadata-job.ts';
+import {
+  type AuthenticatorMetadataDeps,
+  authenticatorMetadataJob,
+} from '../../../server/features/people/credentials/metadata-job.ts';
+import { createOutbound } from '../../../server/http/outbound.ts';
 import { createAccountCaller } from '../../support/account-api.ts';
 import type { Made } from '../../support/certificates.ts';
-import { authority, createMaker, type Listed, type Maker, metadataBlob } from '../../support/fido-metadata.ts';
+import {
+  androidCertificates,
+  authority,
+  createMaker,
+  type Listed,
+  type Maker,
+  metadataBlob,
+} from '../../support/fido-metadata.ts';
 import { type Asking, startAsking } from '../../support/messages.ts';
 import { createPerson } from '../../support/person.ts';
+import { startReceiver } from '../../support/receiver.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { answerByPasskey, createSoftPasskey, type Make } from '../../support/soft-passkey.ts';
 
@@ -60,16 +75,19 @@ async function publish(listed: readonly Listed[], { number, by = signer }: { num
   documents += 1;
   const file = path.join(folder, 'blob.jwt');
   await writeFile(file, await metadataBlob(listed, { number: number ?? documents, signer: by }));
-  const log = (_: unknown, words?: string) => void logged.push(words ?? '');
-  const job = authenticatorMetadataJob({
-    ...asking.with,
-    outbound: { fetch: () => Promise.reject(new Error('the file is enough')) },
-    config: { SVC_FIDO_METADATA_FILE: file, SVC_FIDO_METADATA_ROOT_FILE: path.join(folder, 'root.pem') },
-    now: () => new Date(),
-    log: { error: log, warn: log },
-  });
-  await job.run({}, { signal: new AbortController().signal });
+  const none = { fetch: () => Promise.reject(new Error('the file is enough')) };
+  await runJob({ SVC_FIDO_METADATA_FILE: file, SVC_FIDO_METADATA_ROOT_FILE: rootFile() }, none);
 }
+async function runJob(config: AuthenticatorMetadataDeps['config'], outbound: AuthenticatorMetadataDeps['outbound']) {
+  const log = (_: unknown, words?: string) => void logged.push(words ?? '');
+  const deps = { ...asking.with, outbound, config, now: () => new Date(), log: { error: log, warn: log } };
+  await authenticatorMetadataJob(deps).run({}, { signal: new AbortController().signal });
+}
+const rootFile = () => path.join(folder, 'root.pem');
+const names = async () =>
+  (await server.pool.query(`select entry ->> 'description' as name from authenticator_metadata`)).rows.map(
+    ({ name }) => name,
+  );
 /** @param username of another user: a user with a passkey would have to prove it first */
 async function setUp(make?: Make, username = 'ada') {
   const key = createSoftPasskey(new URL(server.baseUrl).origin, { ...(make && { make }) });
@@ -194,6 +212,54 @@ test('a passkey whose authenticator is reported is noted once, and refused at si
   // The report was withdrawn.
   await publish([{ maker: known, description: 'SoftKey 5' }]);
   expect(await signIn()).toContain('/account');
+});
+
+test('an attestation of Android from an unknown root makes the server ask no address that it names', async () => {
+  const asked: string[] = [];
+  const site = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.end();
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  try {
+    const key = createSoftPasskey(new URL(server.baseUrl).origin);
+    const me = await account.byToken();
+    const { ticket, publicKey } = Object((await me('POST', 'credentials/webauthn/start')).body);
+    const { port } = z.object({ port: z.number() }).parse(site.address());
+    const crl = `http://127.0.0.1:${port}/list.crl`;
+    const certificates = await androidCertificates(key.keys, key.clientDataFor(publicKey), crl);
+    const response = key.create(publicKey, certificates);
+    const { status } = await me('POST', 'credentials/webauthn', { ticket, response });
+    expect(asked).toEqual([]);
+    expect(status).toBe(400);
+  } finally {
+    site.close();
+  }
+});
+
+test('the document is fetched through the guard of outbound requests, and a failure leaves the stored one', async () => {
+  const receiver = await startReceiver();
+  const guarded = createOutbound({ caFile: receiver.caFile });
+  const allowed = createOutbound({ caFile: receiver.caFile, allow: ['127.0.0.1'] });
+  try {
+    documents += 1;
+    const blob = await metadataBlob([{ maker: known, description: 'SoftKey 5' }], { number: documents, signer });
+    receiver.answer = () => ({ body: blob });
+    const from = { SVC_FIDO_METADATA_URL: `${receiver.url}/blob`, SVC_FIDO_METADATA_ROOT_FILE: rootFile() };
+    await runJob(from, guarded);
+    expect(logged.at(-1)).toContain('was not refreshed');
+    expect(await names()).toEqual([]);
+    await runJob(from, allowed);
+    expect(await names()).toEqual(['SoftKey 5']);
+    receiver.answer = () => ({ status: 500, body: '' });
+    await runJob(from, allowed);
+    expect(logged.at(-1)).toContain('answered 500');
+    expect(await names()).toEqual(['SoftKey 5']);
+  } finally {
+    await guarded.close();
+    await allowed.close();
+    await receiver.stop();
+  }
 });
 
 test('a document that is older, unsigned by the root, or changed is not taken', async () => {
