@@ -1,6 +1,7 @@
 // How clients prove themselves: the methods, and the fields of those that show a certificate (RFC 8705).
 import { z } from 'zod';
 import { text } from './names.ts';
+import { PemCertificates } from './pem.ts';
 
 /** A client that has a secret may send it either way. */
 export const secretMethods = ['client_secret_basic', 'client_secret_post'] as const;
@@ -11,12 +12,6 @@ export type TokenEndpointAuthMethod = z.infer<typeof TokenEndpointAuthMethod>;
 
 export const usesSecret = (method: unknown): boolean => secretMethods.some((one) => one === method);
 export const usesCertificate = (method: unknown): boolean => certificateMethods.some((one) => one === method);
-
-/** Certificates of authorities; a few dozen fit. */
-export const Authorities = text(100_000).regex(
-  /^\s*(-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+$/,
-  'must be certificates in PEM',
-);
 
 const name = (longest: number) => text(longest).min(1).nullable();
 
@@ -39,7 +34,7 @@ export const certificateFields = {
   tlsClientAuthSanUri: name(2048).describe('tls_client_auth: a URI among them, such as a SPIFFE ID'),
   tlsClientAuthSanIp: name(45).describe('tls_client_auth: an IP address among them'),
   tlsClientAuthSanEmail: name(320).describe('tls_client_auth: an e-mail address among them'),
-  tlsClientAuthAuthorities: Authorities.nullable().describe(
+  tlsClientAuthAuthorities: PemCertificates.nullable().describe(
     'tls_client_auth: the authorities whose certificates count for this client alone, PEM; null: the realm’s',
   ),
   tlsClientCertificateBoundAccessTokens: z

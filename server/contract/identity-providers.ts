@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { InRealm, isHttpsAddress, isLoopback, name, text } from './names.ts';
 import { DomainName } from './organizations.ts';
+import { PemCertificate } from './pem.ts';
 import { route } from './route.ts';
 
 /** A document may have a placeholder in place of an endpoint. The code that calls the endpoint resolves it. */
@@ -15,10 +16,6 @@ const Endpoint = z
   .string()
   .max(2048)
   .refine((s) => isProviderAddress(s) || isPlaceholder(s), 'must be an absolute https address');
-const Pem = text(20_000).regex(
-  /^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/,
-  'must be a certificate in PEM',
-);
 
 /** The fields of each type; other fields would have no effect there. */
 export const endpointFields = [
@@ -55,12 +52,12 @@ const Config = z
       .max(50)
       .describe('oidc, oauth2: the clients that may read it for the person; nobody else may'),
     metadataUrl: Endpoint.describe('saml: where its metadata is'),
-    metadataCertificate: Pem.describe('saml: metadata from there counts only if this key signed it'),
+    metadataCertificate: PemCertificate.describe('saml: metadata from there counts only if this key signed it'),
     entityId: text(1024).min(1).describe('saml: its entity id'),
     singleSignOnUrl: Endpoint.describe('saml'),
     singleLogoutUrl: Endpoint.describe('saml'),
     binding: z.enum(['POST', 'Redirect']).describe('saml: how requests go there'),
-    signingCertificates: z.array(Pem).max(10).describe('saml: PEM'),
+    signingCertificates: z.array(PemCertificate).max(10).describe('saml: PEM'),
     nameIdFormat: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']).describe('saml'),
     signRequests: z.boolean().describe('saml: whether sign-ons are asked for with a signature; logouts always are'),
     wantAssertionsEncrypted: z

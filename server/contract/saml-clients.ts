@@ -3,14 +3,11 @@ import { z } from 'zod';
 import { claimSources } from './claims.ts';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { EpochMs, HttpsAddress, HttpUrl, InRealm, name, text } from './names.ts';
+import { PemCertificate } from './pem.ts';
 import { route } from './route.ts';
 
 const EntityId = name(1024).describe('Unique in the realm; an absolute URI by the standard');
 const Binding = z.enum(['POST', 'Redirect']);
-export const Certificate = text(20_000).regex(
-  /^\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/,
-  'must be a certificate in PEM',
-);
 
 const Consumer = z.strictObject({
   url: HttpUrl.describe('Where assertions are sent'),
@@ -57,8 +54,8 @@ export const samlClients = kind({
     nameIdFormat: z
       .enum(['persistent', 'transient', 'emailAddress', 'unspecified'])
       .describe('What people are called, where a request doesn’t say'),
-    signingCertificates: z.array(Certificate).max(10).describe('PEM: its own signatures are checked with'),
-    encryptionCertificate: Certificate.nullable().describe('PEM: assertions are encrypted for'),
+    signingCertificates: z.array(PemCertificate).max(10).describe('PEM: its own signatures are checked with'),
+    encryptionCertificate: PemCertificate.nullable().describe('PEM: assertions are encrypted for'),
     requireSignedRequests: z.boolean().describe('Requests without its signature are refused'),
     signAssertions: z.boolean().describe('Whether assertions carry the realm’s signature'),
     signResponses: z.boolean().describe('Whether the answers around them do'),
@@ -73,7 +70,9 @@ export const samlClients = kind({
     metadataUrl: HttpsAddress.nullable().describe(
       'Where its metadata was fetched, and is fetched again each hour, where no manager owns the client',
     ),
-    metadataCertificate: Certificate.nullable().describe('PEM: metadata from there counts only if this key signed it'),
+    metadataCertificate: PemCertificate.nullable().describe(
+      'PEM: metadata from there counts only if this key signed it',
+    ),
     flowOverride: name(255).nullable().describe('Alias of the flow that signs people in'),
   },
   needed: ['assertionConsumerServices'],
@@ -146,7 +145,7 @@ export const {
 /** Selects one of several service providers, and names the key that must have signed the metadata. */
 const chosen = {
   entityId: EntityId.optional().describe('Which one, where the metadata describes several service providers'),
-  certificate: Certificate.optional().describe('PEM: metadata that this key did not sign is refused'),
+  certificate: PemCertificate.optional().describe('PEM: metadata that this key did not sign is refused'),
 };
 const imported = {
   method: 'POST',

@@ -1,12 +1,12 @@
 // A realm's settings: every field with the value of a fresh realm, in one table. Specification 2.3 and 4.2.
 // features/configuration/settings stores them. A field that PUT omits keeps its value (decisions).
 import { z } from 'zod';
-import { Authorities } from './client-authentication.ts';
 import { ALL_CONFIGURATION } from './declared-only.ts';
 import { managedBy, WithManagers } from './managed-by.ts';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { freshPasskeySettings, passkeySettings } from './passkeys.ts';
+import { PemCertificates } from './pem.ts';
 import { MASTER } from './realms.ts';
 import { freshWeights, RiskWeights } from './risk.ts';
 import { route } from './route.ts';
@@ -133,7 +133,7 @@ export const settingsShape = {
   clientAssertionAudience: AssertionAudience.describe(
     'The `aud` of assertions of private_key_jwt. issuer: the issuer alone (RFC 7523bis); endpoints, for older clients: also the address of an endpoint, or a list that holds one of these. A client’s own clientAssertionAudience comes first',
   ),
-  tlsClientAuthAuthorities: Authorities.nullable().describe(
+  tlsClientAuthAuthorities: PemCertificates.nullable().describe(
     'The authorities whose certificates count for clients with tls_client_auth, PEM (RFC 8705); null: none, but for clients that have authorities of their own',
   ),
   requirePushedAuthorizationRequests: z

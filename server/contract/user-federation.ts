@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { kind } from './kind.ts';
 import { name, text } from './names.ts';
+import { PemCertificate } from './pem.ts';
 
 const Url = z
   .string()
@@ -30,9 +31,7 @@ export const Connection = z.strictObject({
     .boolean()
     .optional()
     .describe('Whether nothing is said before the connection is encrypted; default false'),
-  caCertificate: text(20_000)
-    .regex(/^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/, 'must be a certificate in PEM')
-    .nullable()
+  caCertificate: PemCertificate.nullable()
     .optional()
     .describe('PEM: who must have signed its certificate; null: one of the known authorities'),
   bindDn: Dn.nullable().optional().describe('As whom the realm asks, with the secret as password; null: as nobody'),
