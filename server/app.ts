@@ -105,6 +105,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
         url: options.databaseUrl,
         sql,
         changed: start.changed,
+        ended: start.ended,
         log: (message, err) => log.warn({ err }, message),
       });
       // Behind a pooler that gives sessions away anything may fail first; only the listener knows why.

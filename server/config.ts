@@ -2,11 +2,11 @@
 // reads". Only main.ts files read process.env and pass it here.
 import { z } from 'zod';
 import { issuerIn } from './cluster-token.ts';
+import { databaseAddress } from './config-database.ts';
 import './contract/field-words.ts';
 import { loopbackHosts } from './contract/names.ts';
 import { isOrigin } from './contract/passkeys.ts';
 import { type UnknownVariable, unknownVariables } from './contract/similar.ts';
-import { faultOf } from './db/hosts.ts';
 import {
   type ClientCertificateHeader,
   type ClientCertificateHeaderForm,
@@ -43,12 +43,6 @@ const certificateHeader = z.string().transform((text, context): ClientCertificat
     `must be one of ${certificateHeaderForms.join(', ')}; only ${NAMEABLE.join(' and ')} may name the header: nginx:X-Client-Cert`,
   );
   return z.NEVER;
-});
-
-/** One host, or several with commas between them, of which one takes writes. */
-const databaseAddress = z.string().superRefine((url, context) => {
-  const fault = faultOf(url);
-  if (fault !== undefined) context.addIssue(fault);
 });
 
 const Environment = z.object({
@@ -120,6 +114,15 @@ const Environment = z.object({
     .default(false)
     .describe('The pooler keeps prepared statements from one session to another; without a pooler it has no effect'),
   SVC_DATABASE_POOL: wholeNumber().min(2).max(200).default(10),
+  SVC_STALE_SECONDS: wholeNumber()
+    .min(0)
+    .max(3600)
+    .default(0)
+    .describe('While the database is away: how old discovery, key sets and answers of introspection may be'),
+  SVC_STALE_READINESS: z
+    .stringbool()
+    .default(false)
+    .describe('Readiness stays on for SVC_STALE_SECONDS after the database went away'),
   SVC_DATA_DIR: z.string().min(1).default('.data'),
   ...keySettings,
   SVC_OUTBOUND_ALLOW: list
@@ -220,6 +223,9 @@ function faultsTogether(env: Readonly<Record<string, string | undefined>>): stri
   faults.push(...keyFaults(env));
   for (const [one, other] of TOGETHER) {
     if (env[one] !== undefined && env[other] === undefined) faults.push(`${other}: is needed too with ${one}`);
+  }
+  if (env.SVC_STALE_READINESS !== undefined && env.SVC_STALE_SECONDS === undefined) {
+    faults.push('SVC_STALE_SECONDS: is needed too with SVC_STALE_READINESS');
   }
   if (env.SVC_MTLS_URL !== undefined && env.SVC_MTLS_PORT === undefined && env.SVC_CLIENT_CERT_HEADER === undefined) {
     faults.push('SVC_MTLS_URL: needs SVC_MTLS_PORT, or SVC_CLIENT_CERT_HEADER');
@@ -339,13 +345,6 @@ export function mutualTlsAddress({
   if (port !== undefined) return `https://${new URL(baseUrl).hostname}${port === 443 ? '' : `:${port}`}`;
   return header && baseUrl;
 }
-
-/** The pooler before the database; undefined: there is none. */
-export const poolerOf = ({ DATABASE_DIRECT_URL: direct, SVC_DATABASE_PREPARED: prepared }: Config) =>
-  direct === undefined ? undefined : { prepared };
-
-/** The database itself, for commands that are none of the request path. */
-export const directDatabase = ({ DATABASE_URL: url, DATABASE_DIRECT_URL: direct = url }: Config) => direct;
 
 /** The receiver of the audit log. */
 export const forwardingOf = ({

@@ -3,6 +3,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type Config, clusterOf } from '../config.ts';
+import { staleOf } from '../config-database.ts';
 import { eventTypes } from '../contract/events.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import { createPasswords, type Passwords } from '../crypto/passwords.ts';
@@ -10,9 +11,11 @@ import { createSeal } from '../crypto/seal.ts';
 import { createTokenSeal } from '../crypto/token-seal.ts';
 import type { Custody } from '../custody/custody.ts';
 import { batchedReadsOver } from '../db/batched-reads.ts';
+import { tellAccessEnds } from '../db/changes.ts';
 import { realmSqlOver } from '../db/realm-share.ts';
 import { type Sql, sqlOver } from '../db/sql.ts';
 import { createTransact } from '../db/transact.ts';
+import { accessEnds } from '../domain/access-ends.ts';
 import { lastAdministratorStays } from '../domain/administrators.ts';
 import { createBus } from '../events/bus.ts';
 import { createOutbox } from '../events/outbox.ts';
@@ -22,6 +25,7 @@ import { createRealmNames } from '../features/configuration/realms/names.ts';
 import { webhookConsumer } from '../features/configuration/webhooks/consumer.ts';
 import { DELIVERY_JOB, type DeliveryJob } from '../features/configuration/webhooks/delivery.ts';
 import { provisioningConsumer } from '../features/operations/scim/provision-jobs.ts';
+import { createKeptAnswers } from '../features/protocol/introspect/kept-answers.ts';
 import { backChannelConsumer } from '../features/protocol/logout/back-channel.ts';
 import { signalConsumer, signalUseConsumer } from '../features/protocol/ssf/consumer.ts';
 import { createOutbound } from '../http/outbound.ts';
@@ -62,6 +66,8 @@ export interface AppOptions {
 export function createInfrastructure(given: AppOptions) {
   const { config, pool, databaseUrl, masterKey, log, strict, now, newId } = given;
   const sql = sqlOver(pool);
+  const staleMs = staleOf(config).answersMs;
+  const keptAnswers = createKeptAnswers({ ms: staleMs, now });
   const bulkhead = createBulkhead({ most: pool.options.max });
   const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });
   const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
@@ -78,20 +84,30 @@ export function createInfrastructure(given: AppOptions) {
     outbox,
     strict,
     safeguard: lastAdministratorStays,
+    tell: staleMs > 0 ? (events) => tellAccessEnds(accessEnds(events)) : undefined,
     committed: bus.emit,
   });
   const names = createRealmNames({ sql, now });
 
   // Caches that drop a realm's values when the realm changes, here or in another replica.
-  const caches: { drop(realm: string | undefined): void }[] = [outbox, names];
+  const caches: { drop(realm: string | undefined): void }[] = [outbox, names, keptAnswers];
   const changed = (realm: string | undefined) => {
     for (const cache of caches) cache.drop(realm);
   };
   bus.on(({ type, realm }) => {
     if (eventTypes[type].configuration || type === 'ADMIN_GRANT_CHANGED') changed(realm);
   });
+  if (staleMs > 0)
+    bus.on((event) => {
+      for (const { realm, userId } of accessEnds([event])) keptAnswers.drop(realm, userId);
+    });
   return {
     ...given,
+    /** How old an answer may be while the database is away. */
+    staleMs,
+    keptAnswers,
+    /** Another replica ended access; undefined: nothing is kept. */
+    ended: staleMs > 0 ? keptAnswers.drop : undefined,
     baseUrl: config.baseUrl,
     warn: (message: string): void => log.warn(message),
     sql,

@@ -1,6 +1,7 @@
 // The composition root's part for the server's own reports: its audit log, metrics, refusals, health. It decides
 // nothing. Specification 4.9, 6.
 import { watched } from '../config.ts';
+import { staleOf } from '../config-database.ts';
 import { VERSION } from '../contract/version.ts';
 import { createDenials } from '../events/denials.ts';
 import { createMetrics } from '../events/metrics.ts';
@@ -28,7 +29,13 @@ export function createObservation(below: Infrastructure) {
     sql,
     now,
     metrics,
-    components: components({ ...watched(config), sql, now, custody: below.custody }),
+    components: components({
+      ...watched(config),
+      sql,
+      now,
+      custody: below.custody,
+      spareMs: staleOf(config).readinessMs,
+    }),
     build: { name: 'realmkeeper', version: VERSION },
     eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
     forwarding: audit.status,

@@ -1,8 +1,10 @@
 // The composition root's part for the protocol endpoints that a start needs: tokens, introspection and revocation,
 // discovery. protocol-later.ts has the pages and the endpoints that fewer clients use. It decides nothing; the features
 // have the rules. Specification 4.11; decisions "Protocol paths".
+
 import type { FastifyInstance } from 'fastify';
 import { mutualTlsAddress } from '../config.ts';
+import { introspectRoute } from '../contract/oauth.ts';
 import { LEVELS } from '../domain/factors.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
 import { createEventBatch } from '../events/batch.ts';
@@ -11,7 +13,12 @@ import { createAuthorizationDetails } from '../features/protocol/authorization-d
 import { createAssertions } from '../features/protocol/client-authentication/assertion.ts';
 import { auditedAuthentication } from '../features/protocol/client-authentication/audited.ts';
 import { createClientAuthentication } from '../features/protocol/client-authentication/service.ts';
-import { adminResourceRoute, discoveryRoutes, readyDocuments } from '../features/protocol/discovery/routes.ts';
+import {
+  adminResourceRoute,
+  discoveryRoutes,
+  discoveryUrls,
+  readyDocuments,
+} from '../features/protocol/discovery/routes.ts';
 import { createDiscovery } from '../features/protocol/discovery/service.ts';
 import { introspectRoutes } from '../features/protocol/introspect/routes.ts';
 import { createIntrospection } from '../features/protocol/introspect/service.ts';
@@ -39,9 +46,12 @@ import { once } from '../schedule/once.ts';
 import type { Configuration } from './configuration.ts';
 import type { Rest } from './jobs.ts';
 
+/** The endpoints that may go on while the database is away. */
+const GOES_ON: ReadonlySet<string> = new Set([...discoveryUrls, introspectRoute.url]);
+
 /** @param rest loads the parts that compose later: how users signed in, and what they share */
 export function createProtocol(below: Configuration, rest: () => Promise<Rest>) {
-  const { config, clients, dpop, outbound, realmExists, caches, baseUrl, log, now } = below;
+  const { config, clients, dpop, outbound, realmExists, staleMs, keptAnswers, caches, baseUrl, log, now } = below;
   const batch = createEventBatch({
     ...below,
     failed: (err, lost) => log.error({ err, lost }, 'audit events could not be written'),
@@ -84,6 +94,7 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   const revocation = createRevocation({ ...below, families });
   const introspection = createIntrospection({
     ...below,
+    keptAnswers,
     permissions: async (realm, claims) =>
       permissionsIn(claims).length === 0 ? undefined : (await rest()).uma.shown(realm, claims),
   });
@@ -107,14 +118,15 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
     async mountProtocol(http: FastifyInstance): Promise<void> {
       adminResourceRoute(http, discovery);
       await http.register(async (app) => {
-        guardProtocol(app, { realmExists, baseUrl });
-        discoveryRoutes(app, discovery);
+        guardProtocol(app, { realmExists, baseUrl, goesOn: { ms: staleMs, urls: GOES_ON } });
+        discoveryRoutes(app, discovery, staleMs);
         tokenRoutes(app, { endpoint, dpop, cors });
         userinfoRoutes(app, { userinfo, cors, baseUrl });
         revokeRoutes(app, { authentication: audited, revocation, cors });
         introspectRoutes(app, {
           authentication: audited,
           introspection,
+          staleMs,
           signed: createSignedIntrospection(below),
           byToken: async (...presented) => (await rest()).uma.protection.caller(...presented),
         });

@@ -1,5 +1,6 @@
 // A cache in process, realm by realm: dropped when a realm changes, and expired after seconds in case a change was missed.
 // A value that was loaded before a drop is never served after it.
+import { oldestMs, orLast } from './stale.ts';
 
 export interface RealmCache<T> {
   get(realm: string, key: string): Promise<T>;
@@ -68,30 +69,40 @@ export function createRealmCache<T>({
    * and those must not evict existing ones.
    */
   const unproven: Shelf<T> = new Map();
+  function begin(realm: string, key: string, at: number): Promise<T> {
+    const value = load(realm, key);
+    const entry: Entry<T> = { value, until: at + ttlMs };
+    // A drop replaces the map, so that a load which ends after it can't bring an old value back.
+    const mine = put(unproven, { realm, key, maxRealms: MAX_MADE_UP, max: MAX_MADE_UP }, entry);
+    const isCurrent = () => unproven.get(realm) === mine && mine.get(key) === entry;
+    value.then(
+      (loaded) => {
+        entry.loaded = loaded;
+        if (!isCurrent()) return;
+        known.get(realm)?.delete(key);
+        if (loaded === undefined || loaded === false) return;
+        mine.delete(key);
+        if (mine.size === 0) unproven.delete(realm);
+        put(known, { realm, key, maxRealms: MAX_REALMS, max }, entry);
+      },
+      () => {
+        if (mine.get(key) === entry) mine.delete(key);
+      },
+    );
+    return value;
+  }
+
   return {
     get(realm, key) {
       const at = now().getTime();
-      const hit = known.get(realm)?.get(key) ?? unproven.get(realm)?.get(key);
-      if (hit && hit.until > at) return hit.value;
-      known.get(realm)?.delete(key);
-      const value = load(realm, key);
-      const entry: Entry<T> = { value, until: at + ttlMs };
-      // A drop replaces the map, so that a load which ends after it can't bring an old value back.
-      const mine = put(unproven, { realm, key, maxRealms: MAX_MADE_UP, max: MAX_MADE_UP }, entry);
-      const isCurrent = () => unproven.get(realm) === mine && mine.get(key) === entry;
-      value.then(
-        (loaded) => {
-          entry.loaded = loaded;
-          if (loaded === undefined || loaded === false || !isCurrent()) return;
-          mine.delete(key);
-          if (mine.size === 0) unproven.delete(realm);
-          put(known, { realm, key, maxRealms: MAX_REALMS, max }, entry);
-        },
-        () => {
-          if (mine.get(key) === entry) mine.delete(key);
-        },
-      );
-      return value;
+      const last = known.get(realm)?.get(key);
+      if (last && last.until > at) return last.value;
+      const loading = unproven.get(realm)?.get(key);
+      const value = loading && loading.until > at ? loading.value : begin(realm, key, at);
+      // The last value stays until a load replaces it. Only requests that may go on without the database get it.
+      if (!last || at > last.until - ttlMs + oldestMs()) return value;
+      // A drop while the database is waited for takes it away.
+      return orLast(value, () => (known.get(realm)?.get(key) === last ? last.value : value));
     },
     ready(realm, key) {
       const entry = known.get(realm)?.get(key);

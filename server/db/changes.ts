@@ -5,6 +5,7 @@ import pg from 'pg';
 import { KEEP_ALIVE, probeWhenIdle } from './dead-peer.ts';
 import { connectionTo } from './hosts.ts';
 import type { Sql } from './sql.ts';
+import { type Statement, statement } from './statement.ts';
 
 export interface Changes {
   stop(): Promise<void>;
@@ -14,6 +15,14 @@ const RETRY_MS = 1_000;
 const CONNECT_MS = 5_000;
 /** Caches serve a value for ten seconds without a notification, so a dead connection is found within that time. */
 const IDLE_MS = 10_000;
+const ACCESS_ENDED = 'access_ended';
+/** Tells the replicas whose access may have ended. */
+export const tellAccessEnds = (ends: readonly { realm: string; userId: string | undefined }[]): Statement[] =>
+  ends.map(
+    ({ realm, userId }) =>
+      statement`select pg_notify(${ACCESS_ENDED}, ${userId === undefined ? realm : `${realm} ${userId}`})`,
+  );
+
 /** By which the server hears itself once, at its start. */
 const ITSELF = 'realmkeeper_itself';
 /** Several notifications are sent in this time, so that one which a failover loses doesn't count. */
@@ -61,6 +70,7 @@ export async function listenForChanges({
   url,
   sql,
   changed,
+  ended,
   log,
   idleMs = IDLE_MS,
 }: {
@@ -68,6 +78,8 @@ export async function listenForChanges({
   /** Other connections of the same address; by default their notifications aren't waited for once at the start. */
   sql?: Sql;
   changed(realm: string | undefined): void;
+  /** Called for each user, or realm, whose access may have ended; absent: nobody asks. */
+  ended?: ((realm: string, userId: string | undefined) => void) | undefined;
   log(message: string, error: Error): void;
   idleMs?: number;
 }): Promise<Changes> {
@@ -84,6 +96,10 @@ export async function listenForChanges({
     });
     next.on('notification', ({ channel, payload }) => {
       if (channel === 'realm_changed') changed(payload);
+      if (channel === ACCESS_ENDED) {
+        const [realm = '', userId] = (payload ?? '').split(' ');
+        ended?.(realm, userId);
+      }
     });
     next.on('error', () => {});
     next.on('end', () => {
@@ -93,6 +109,7 @@ export async function listenForChanges({
     probeWhenIdle(next, idleMs);
     try {
       await next.query('listen realm_changed');
+      if (ended) await next.query(`listen ${ACCESS_ENDED}`);
       await before(next);
     } catch (error) {
       await next.end().catch(() => {});

@@ -97,6 +97,8 @@ export interface TransactOptions {
   bulkhead?: Bulkhead;
   outbox: Outbox;
   safeguard?: Safeguard;
+  /** Statements of the commit that tell other replicas of events; absent: of configuration events alone. */
+  tell?: ((events: readonly DomainEvent[]) => Statement[]) | undefined;
   /** Called with the events of a committed transaction. A crash may lose the call (metrics, cache drops, worker wake-up). */
   committed(events: readonly DomainEvent[]): void;
   /** Outside production: a transaction that writes without recording an event throws, so that no audit event is forgotten. */
@@ -113,6 +115,7 @@ export function createTransact({
   bulkhead = createBulkhead({ most: pool.options.max }),
   outbox,
   safeguard,
+  tell = () => [],
   committed,
   strict,
 }: TransactOptions): Transact {
@@ -166,6 +169,7 @@ export function createTransact({
       const commit = [
         ...(logged.length > 0 ? [outbox.nobodyIn(realmsOf(logged))] : []),
         ...revisionsOf(events),
+        ...tell(events),
         COMMIT,
       ];
       if (delivered.length === 0 && !copied) await run([...last, ...commit]);

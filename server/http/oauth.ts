@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import type { Served, SurfaceName } from '../contract/surface.ts';
+import { whileAway } from '../db/stale.ts';
 import { challenge, quotableText, realmChallenge } from './challenge.ts';
 import { type Form, parseForm, queryOf } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -60,6 +61,7 @@ export function guardProtocol(
     surface = 'protocol',
     realmExists,
     baseUrl,
+    goesOn,
     failed = sendsOAuthErrors(baseUrl),
   }: {
     surface?: SurfaceName;
@@ -68,6 +70,8 @@ export function guardProtocol(
      * The base of the metadata address for the realm's APIs; absent: the surface accepts no access tokens of the realm.
      */
     baseUrl?: string;
+    /** The routes that know a realm for so long while the database is away. */
+    goesOn?: { ms: number; urls: ReadonlySet<string> };
     failed?: FailureHandler;
   },
 ): void {
@@ -92,7 +96,8 @@ export function guardProtocol(
     void reply.header('cache-control', 'no-store');
     const realm = realmOf(request);
     const next = (exists: boolean) => (exists ? done() : done(new OAuthError('not_found', 'There is no such realm')));
-    if (REALM.test(realm)) realmExists(realm).then(next, done);
+    const ms = goesOn && goesOn.ms > 0 && goesOn.urls.has(request.routeOptions.url ?? '') ? goesOn.ms : 0;
+    if (REALM.test(realm)) whileAway(ms, () => realmExists(realm)).then(next, done);
     else next(false);
   });
 }

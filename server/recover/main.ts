@@ -3,7 +3,8 @@
 // administrators.md.
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import { BadEnvironment, directDatabase, parseConfig } from '../config.ts';
+import { BadEnvironment, parseConfig } from '../config.ts';
+import { directDatabase } from '../config-database.ts';
 import { errorWords } from '../contract/error-words.ts';
 import { helpOf } from '../contract/program-words.ts';
 import { Username } from '../contract/users.ts';

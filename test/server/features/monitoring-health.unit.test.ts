@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createHealth, type HealthComponent } from '../../../server/features/operations/monitoring/health.ts';
 
@@ -83,4 +84,22 @@ test('many callers at once share one check', async () => {
 test('liveness asks no component of another group', async () => {
   const health = healthOf([{ name: 'db', group: 'readiness', check: () => never }]);
   expect(await health.group('liveness')).toBe('UP');
+});
+
+test('a group does without a spared component for a while after it was up, and the report says that it is down', async () => {
+  const of = async (spareMs: number, wasUp: boolean) => {
+    let up = wasUp;
+    const health = healthOf([{ name: 'db', group: 'readiness', spareMs, check: async () => up }]);
+    await health.group('readiness');
+    up = false;
+    // a result is kept for half a second
+    await sleep(600);
+    return [await health.group('readiness'), (await health.report()).components.db?.status];
+  };
+  expect(await Promise.all([of(60_000, true), of(300, true), of(0, true), of(60_000, false)])).toEqual([
+    ['UP', 'DOWN'],
+    ['DOWN', 'DOWN'],
+    ['DOWN', 'DOWN'],
+    ['DOWN', 'DOWN'],
+  ]);
 });

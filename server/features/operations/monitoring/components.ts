@@ -8,9 +8,10 @@ import type { Sql } from '../../../db/sql.ts';
 import type { HealthComponent } from './health.ts';
 
 /** PostgreSQL answers queries. A server without its database gets no traffic, but is not restarted for it. */
-const db = (sql: Sql): HealthComponent => ({
+const db = (sql: Sql, spareMs: number): HealthComponent => ({
   name: 'db',
   group: 'readiness',
+  spareMs,
   check: async () => (await sql`select 1 as one`).length === 1,
 });
 
@@ -62,6 +63,7 @@ export const components = ({
   minimumBytes,
   certificateFiles,
   custody,
+  spareMs,
 }: {
   sql: Sql;
   now: () => Date;
@@ -69,8 +71,10 @@ export const components = ({
   minimumBytes: number;
   certificateFiles: readonly string[];
   custody: Custodied | undefined;
+  /** How long readiness does without the database. */
+  spareMs: number;
 }): HealthComponent[] => [
-  db(sql),
+  db(sql, spareMs),
   diskSpace(folder, minimumBytes),
   ping,
   sessionCache,

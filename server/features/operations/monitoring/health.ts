@@ -8,6 +8,8 @@ export interface HealthComponent {
   name: string;
   /** The group whose status depends on the component, besides the overall status. */
   group?: 'liveness' | 'readiness';
+  /** For so many milliseconds after the component was up its group does without it. */
+  spareMs?: number;
   check(): Promise<boolean>;
 }
 export type HealthStatus = 'UP' | 'DOWN';
@@ -27,16 +29,27 @@ const KEEP_MS = 500;
 const status = (up: boolean): HealthStatus => (up ? 'UP' : 'DOWN');
 
 /** A component whose result is shared by concurrent callers and cached for {@link KEEP_MS}. */
-function remembering(component: HealthComponent): HealthComponent {
+function remembering(component: HealthComponent): HealthComponent & { suffices(): Promise<boolean> } {
+  const { spareMs = 0 } = component;
   let last: { at: number; up: Promise<boolean> } | undefined;
+  let upAt = Number.NEGATIVE_INFINITY;
+  const check = () => {
+    // A monotonic clock: tests may stop the server's clock.
+    const at = performance.now();
+    if (!last || at - last.at > KEEP_MS) {
+      const up = bounded(component);
+      last = { at, up };
+      void up.then((isUp) => {
+        if (isUp) upAt = at;
+      });
+    }
+    return last.up;
+  };
   return {
     ...component,
-    check() {
-      // A monotonic clock: tests may stop the server's clock.
-      const at = performance.now();
-      if (!last || at - last.at > KEEP_MS) last = { at, up: bounded(component) };
-      return last.up;
-    },
+    check,
+    /** Whether its group may be up. */
+    suffices: async () => (await check()) || performance.now() - upAt < spareMs,
   };
 }
 
@@ -57,7 +70,7 @@ export function createHealth(all: readonly HealthComponent[], { draining }: { dr
 
   async function group(name: HealthGroup): Promise<HealthStatus> {
     const members = components.filter((component) => component.group === name);
-    const up = await Promise.all([own[name](), ...members.map((component) => component.check())]);
+    const up = await Promise.all([own[name](), ...members.map((component) => component.suffices())]);
     return status(up.every(Boolean));
   }
 

@@ -9,6 +9,7 @@ import {
   protectedResourceRoute,
 } from '../../../contract/protected-resources.ts';
 import { umaConfigurationRoute } from '../../../contract/uma-configuration.ts';
+import { whileAway } from '../../../db/stale.ts';
 import { preflightForAll } from '../../../http/cors.ts';
 import { parseForm, queryOf } from '../../../http/form.ts';
 import { realmOf } from '../../../http/oauth.ts';
@@ -32,12 +33,25 @@ const routesOf = ({ document, resource, declared, uma, jwks }: Discovery): Serve
   { route: jwksRoute, ...jwks },
 ];
 
+/** The addresses of all documents. */
+export const discoveryUrls: readonly string[] = [
+  discoveryRoute,
+  serverMetadataRoute,
+  protectedResourceRoute,
+  insertedProtectedResourceRoute,
+  umaConfigurationRoute,
+  jwksRoute,
+].map(({ url }) => url);
+
 /** Documents that are built already. Only realms that passed the checks of the routes below have any. */
 export const readyDocuments = (discovery: Discovery): ReadyDocument[] =>
   routesOf(discovery).map(({ route: { url }, ready }) => ({ url, ready }));
 
-/** Mounts the routes on the surface of the protocol endpoints, which checks the realm. */
-export function discoveryRoutes(app: FastifyInstance, discovery: Discovery): void {
+/**
+ * Mounts the routes on the surface of the protocol endpoints, which checks the realm.
+ * @param staleMs how old the documents may be while the database is away
+ */
+export function discoveryRoutes(app: FastifyInstance, discovery: Discovery, staleMs: number): void {
   for (const { route, read, of } of routesOf(discovery)) {
     preflightForAll(app, route.url);
     app.route({
@@ -45,7 +59,9 @@ export function discoveryRoutes(app: FastifyInstance, discovery: Discovery): voi
       handler: async (request, reply) => {
         const realm = realmOf(request);
         const resource = of && parseForm(queryOf(request.url)).get('resource');
-        const answer = await (of && resource !== undefined ? of(realm, resource) : read(realm));
+        const answer = await whileAway(staleMs, () =>
+          of && resource !== undefined ? of(realm, resource) : read(realm),
+        );
         if (!answer) throw new OAuthError('not_found', 'The realm has no such resource');
         // The headers are for successes only, so they are set here.
         return reply.headers(answer.headers).send(answer.body);

@@ -1,6 +1,7 @@
 // POST /realms/{realm}/oauth2/introspect: for confidential clients. The answer is JSON, or a signed JWT (RFC 9701).
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { introspectRoute } from '../../../contract/oauth.ts';
+import { whileAway } from '../../../db/stale.ts';
 import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { type PresentedToken, presentedBy } from '../../../http/presented-token.ts';
@@ -17,6 +18,7 @@ export function introspectRoutes(
     introspection,
     signed,
     byToken,
+    staleMs,
   }: {
     authentication: Pick<ClientAuthentication, 'authenticate'>;
     introspection: Introspection;
@@ -26,30 +28,30 @@ export function introspectRoutes(
      * §5).
      */
     byToken(realm: string, presented: PresentedToken): Promise<{ client: ClientView }>;
+    /** How old what it answers may be while the database is away. */
+    staleMs: number;
   },
 ): void {
-  app.route({
-    ...introspectRoute,
-    handler: async (request, reply) => {
-      const realm = realmOf(request);
-      const form = formOf(request);
-      const presented = presentedBy(request);
-      const { client, confidential } = presented
-        ? { ...(await byToken(realm, presented)), confidential: true }
-        : await authentication.authenticate(clientRequestOf(request, form));
-      // A caller without authentication could probe for valid tokens (RFC 7662 §2.1).
-      if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
-      const token = form.get('token');
-      if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');
-      const asJwt = wantsJwt(request.headers.accept);
-      if (client.requireSignedResponse && !asJwt)
-        throw new OAuthError('invalid_request', `This client has to ask for the answer as ${INTROSPECTION_JWT}`);
-      const found = await introspection.of(realm, client, token);
-      if (!asJwt) return sendJson(reply.header('vary', 'accept'), JSON.stringify(found));
-      return reply
-        .header('vary', 'accept')
-        .type(INTROSPECTION_JWT)
-        .send(await signed(realm, client, found));
-    },
-  });
+  async function answer(request: FastifyRequest, reply: FastifyReply) {
+    const realm = realmOf(request);
+    const form = formOf(request);
+    const presented = presentedBy(request);
+    const { client, confidential } = presented
+      ? { ...(await byToken(realm, presented)), confidential: true }
+      : await authentication.authenticate(clientRequestOf(request, form));
+    // A caller without authentication could probe for valid tokens (RFC 7662 §2.1).
+    if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
+    const token = form.get('token');
+    if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');
+    const asJwt = wantsJwt(request.headers.accept);
+    if (client.requireSignedResponse && !asJwt)
+      throw new OAuthError('invalid_request', `This client has to ask for the answer as ${INTROSPECTION_JWT}`);
+    const found = await introspection.of(realm, client, token);
+    if (!asJwt) return sendJson(reply.header('vary', 'accept'), JSON.stringify(found));
+    return reply
+      .header('vary', 'accept')
+      .type(INTROSPECTION_JWT)
+      .send(await signed(realm, client, found));
+  }
+  app.route({ ...introspectRoute, handler: (request, reply) => whileAway(staleMs, () => answer(request, reply)) });
 }

@@ -13,6 +13,7 @@ import { cutoffsOf } from '../../../domain/session.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Claims, Tokens } from '../../configuration/issued-tokens/service.ts';
+import type { About, KeptAnswers } from './kept-answers.ts';
 import { liveFamily, liveUser, readPerson } from './store.ts';
 
 const INACTIVE = { active: false };
@@ -49,6 +50,7 @@ export function createIntrospection({
   settings,
   clients,
   permissions,
+  keptAnswers: kept,
   now,
 }: {
   sql: Sql;
@@ -61,22 +63,24 @@ export function createIntrospection({
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
   /** The permissions of a token of the UMA grant. */
   permissions(realm: string, claims: Claims): Promise<readonly object[] | undefined>;
+  keptAnswers: Pick<KeptAnswers, 'of'>;
   now: () => Date;
 }) {
-  async function accessToken(realm: string, asking: ClientView, token: string): Promise<object> {
+  async function accessToken(realm: string, asking: ClientView, token: string): Promise<About> {
+    const inactive = { answer: INACTIVE, userId: undefined };
     const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
-    if (!claims || !concerns(asking, claims)) return INACTIVE;
+    if (!claims || !concerns(asking, claims)) return inactive;
     const client = await clients.view(realm, claims.client_id ?? '');
-    if (!client) return INACTIVE;
+    if (!client) return inactive;
     const persons = isPersons(claims);
     const userId = persons ? subjects.find(realm, claims) : undefined;
     const person = userId === undefined ? undefined : await liveUser(sql, realm, userId);
-    if (persons && !person) return INACTIVE;
+    if (persons && !person) return inactive;
     const permitted = await permissions(realm, claims);
-    if (permitted?.length === 0) return INACTIVE;
+    if (permitted?.length === 0) return inactive;
     const { gid: _, [PERSON_CLAIM]: __, [USERINFO_CLAIM]: ___, ...shown } = claims;
     const said: Record<string, unknown> = { ...(await shownHere(realm, client, claims, userId)), ...shown };
-    return {
+    const answer = {
       ...said,
       authorization_details: detailsShown(asking, claims),
       active: true,
@@ -86,6 +90,7 @@ export function createIntrospection({
       authorization: permitted ? undefined : said.authorization,
       permissions: permitted ?? (looksGranted(said.permissions) ? undefined : said.permissions),
     };
+    return { answer, userId };
   }
 
   /** Claims of the client's scopes that only introspection shows, in addition to the token's own claims. */
@@ -133,7 +138,9 @@ export function createIntrospection({
 
   return {
     of: (realm: string, client: ClientView, token: string): Promise<object> =>
-      token.startsWith('svc_rt_') ? refreshToken(realm, client, token) : accessToken(realm, client, token),
+      token.startsWith('svc_rt_')
+        ? refreshToken(realm, client, token)
+        : kept.of(realm, client, token, () => accessToken(realm, client, token)),
   };
 }
 export type Introspection = ReturnType<typeof createIntrospection>;
