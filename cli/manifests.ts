@@ -109,9 +109,10 @@ export function manifestsOf(
       ...withReferences(sections.webhooks, subscription, name),
       eventTypes: eventTypes === undefined ? undefined : parseEventTypes(eventTypes),
     });
-  for (const { scopes, adminAccess, ...identity } of identities)
+  for (const { scopes, adminAccess, singleUse, ...identity } of identities)
     add(workloadIdentity, objectName(realm, identity.name), {
       ...identity,
+      singleUse: singleUse ?? undefined,
       // allowed is the default, so the manifest only says it if it is denied
       adminAccess: adminAccess === true ? undefined : adminAccess,
       scopes: scopes?.split(' ').filter((scope) => scope !== ''),

@@ -66,6 +66,6 @@ async function asGuest({ client }: Connection, part: Resource, cluster: string):
   if (!workloadIdentity) return part;
   const { body } = await client.call(getAdoption, { params: { realm: part.realm } });
   if (!body?.createdBy || body.createdBy.startsWith(managersIn(cluster, part.resource.namespace))) return part;
-  const guests = workloadIdentity.map((one) => ({ ...one, adminAccess: false }));
+  const guests = workloadIdentity.map((one) => ({ ...one, use: 'exchange' as const, adminAccess: false }));
   return { ...part, document: { ...part.document, workloadIdentity: guests } };
 }

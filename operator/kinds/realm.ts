@@ -8,6 +8,7 @@ import { givesAdminRoles } from '../../server/contract/sections.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 import { collectUnusable, type Kind } from './kind.ts';
 import { outputsIn, referencesIn, withSecrets } from './secret-references.ts';
+import { identitiesIn } from './service-accounts.ts';
 
 export const realm: Kind<RealmSpec> = {
   name: 'Realm',
@@ -16,8 +17,18 @@ export const realm: Kind<RealmSpec> = {
   attached: false,
   secrets: (spec) => declaredBy(spec).flatMap(({ section, value }) => referencesIn(section, value)),
   outputs: (spec) => declaredBy(spec).flatMap(({ section, value }) => outputsIn(section, value)),
-  document: (spec, { secrets }): RealmDocument =>
-    bySection(spec, (section, value) => withSecrets(section, value, secrets)),
+  document(spec, context): RealmDocument {
+    const { attempt, end } = collectUnusable();
+    const sections = attempt(
+      () => bySection(spec, (section, value) => withSecrets(section, value, context.secrets)),
+      {},
+    );
+    const identities = declaredBy(spec).flatMap(({ section, value }) =>
+      attempt(() => identitiesIn(section, value, context), []),
+    );
+    end();
+    return identities.length > 0 ? { ...sections, workloadIdentity: identities } : sections;
+  },
   givesAdminRoles: (spec) => givesAdminRoles(bySection(spec, (_, value) => value)),
   status: () => ({}),
 };

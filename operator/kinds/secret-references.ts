@@ -89,6 +89,7 @@ export function withSecrets(section: Section, value: unknown, secrets: Secrets):
         out[secret] = literal(secretOf(reference, secrets), `the ${wordsOfField(secret)} of ${key || `the ${label}`}`);
       const output = Output.parse(element.secretOutput);
       delete out.secretOutput;
+      delete out.serviceAccounts;
       if (output && reference)
         throw new Unusable(`${key} has both a secretKeyRef and a secretOutput: its secret comes from one of the two`);
       const made = output && secrets.get(secretName({ name: output.name, key: CLIENT_SECRET }));

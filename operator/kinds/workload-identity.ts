@@ -1,5 +1,6 @@
 // Kind WorkloadIdentity: a foreign subject, or a ServiceAccount of this cluster, that acts as a client.
 // Decisions "Custom resources"; specification 2.8.
+import { serviceAccountSubject } from '../../server/contract/resources/custom-resource.ts';
 import {
   WorkloadIdentitySpec as Schema,
   type WorkloadIdentitySpec,
@@ -13,7 +14,11 @@ export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
   attached: true,
   secrets: () => [],
   document(spec, context) {
-    const { jwksUri, audience, clientId, scopes, enabled } = spec;
+    const { jwksUri, audience, clientId, scopes, enabled, use, singleUse } = spec;
+    if (context.guest && use !== undefined && use !== 'exchange')
+      throw new Unusable(
+        'spec.use: authenticating a client is for resources in the namespace of the Realm; name the ServiceAccount in serviceAccounts of the Realm’s client',
+      );
     const identity = declaredFields({
       name: spec.name ?? context.metadata.name,
       ...trusted(spec, context),
@@ -22,6 +27,9 @@ export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
       clientId,
       scopes: scopes?.join(' '),
       enabled,
+      // What a guest declares must not change when it is left out.
+      use: context.guest ? 'exchange' : use,
+      singleUse,
       // false even if the client gets admin roles later
       adminAccess: context.guest ? false : spec.adminAccess,
     });
@@ -36,15 +44,18 @@ function trusted(spec: WorkloadIdentitySpec, context: Context): { issuer: string
   if (!issuer) {
     if (!spec.serviceAccountRef)
       throw new Unusable('spec.issuer and spec.subject are required without spec.serviceAccountRef');
-    const why = 'the issuer of this cluster’s ServiceAccount tokens is not known: set spec.issuer';
-    throw new Unusable(why, { lacks: 'clusterIssuer' });
+    throw unknownIssuer('set spec.issuer');
   }
   const subject = subjectOf(spec, context);
   if (!subject) throw new Unusable('spec.subject is required without spec.serviceAccountRef');
   return { issuer, subject };
 }
 
+/** @param way what to declare instead */
+export const unknownIssuer = (way: string): Unusable =>
+  new Unusable(`the issuer of this cluster’s ServiceAccount tokens is not known: ${way}`, { lacks: 'clusterIssuer' });
+
 function subjectOf({ subject, serviceAccountRef: ref }: WorkloadIdentitySpec, { metadata }: Pick<Context, 'metadata'>) {
   if (!ref) return subject;
-  return `system:serviceaccount:${ref.namespace ?? metadata.namespace}:${ref.name}`;
+  return serviceAccountSubject(ref, metadata.namespace);
 }

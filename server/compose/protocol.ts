@@ -63,10 +63,20 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
     const { createCertificateChecks } = await import('../features/protocol/client-authentication/certificate.ts');
     return createCertificateChecks(below);
   });
-  const clientAuthentication = createClientAuthentication({ ...below, assertions, certificates: certificates.get });
+  const issuerKeys = createIssuerKeys({ outbound, now });
+  const workloadChecks = once(async () => {
+    const { createWorkloadChecks } = await import('../features/protocol/client-authentication/workload.ts');
+    return createWorkloadChecks({ ...below, issuerKeys });
+  });
+  const clientAuthentication = createClientAuthentication({
+    ...below,
+    assertions,
+    certificates: certificates.get,
+    workloads: workloadChecks.get,
+  });
   /** Counts by address and realm. */
   const exchanges = createRateLimit({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
-  const workloads = { ...below, issuerKeys: createIssuerKeys({ outbound, now }), refusals };
+  const workloads = { ...below, issuerKeys, refusals };
   const details = createAuthorizationDetails(below);
   const issuing = { ...below, details, families, batch };
   const grants = [

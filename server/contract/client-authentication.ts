@@ -7,11 +7,27 @@ import { PemCertificates } from './pem.ts';
 export const secretMethods = ['client_secret_basic', 'client_secret_post'] as const;
 /** The client sends its id alone, and its connection proves it (RFC 8705 §2). */
 export const certificateMethods = ['tls_client_auth', 'self_signed_tls_client_auth'] as const;
-export const TokenEndpointAuthMethod = z.enum([...secretMethods, 'private_key_jwt', ...certificateMethods, 'none']);
+/** The client sends a token that the issuer of a workload identity signed (docs/clients-without-secrets.md). */
+export const workloadTokenMethods = ['federated_jwt', 'spiffe_jwt'] as const;
+/** The client sends its id alone, and its connection shows its X.509-SVID. */
+export const SPIFFE_X509 = 'spiffe_x509';
+/** Methods by which a workload identity of the realm proves the client. */
+export const workloadMethods = [...workloadTokenMethods, SPIFFE_X509] as const;
+/** Methods by which a client can prove itself without an administrator: it registers its own keys or gets a secret. */
+export const ownMethods = [...secretMethods, 'private_key_jwt', ...certificateMethods, 'none'] as const;
+export const TokenEndpointAuthMethod = z.enum([
+  ...secretMethods,
+  'private_key_jwt',
+  ...certificateMethods,
+  ...workloadMethods,
+  'none',
+]);
 export type TokenEndpointAuthMethod = z.infer<typeof TokenEndpointAuthMethod>;
 
 export const usesSecret = (method: unknown): boolean => secretMethods.some((one) => one === method);
 export const usesCertificate = (method: unknown): boolean => certificateMethods.some((one) => one === method);
+export const usesWorkloadToken = (method: unknown): boolean => workloadTokenMethods.some((one) => one === method);
+export const usesWorkload = (method: unknown): boolean => workloadMethods.some((one) => one === method);
 
 const name = (longest: number) => text(longest).min(1).nullable();
 

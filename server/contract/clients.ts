@@ -66,7 +66,7 @@ export const clientFields = {
   tosUri: HttpUrl.nullable().describe('Where its terms are; https'),
   enabled: z.boolean().describe('false: it gets no tokens'),
   tokenEndpointAuthMethod: TokenEndpointAuthMethod.describe(
-    'How it proves itself; none: a public client. private_key_jwt: clientAssertionAudience says which `aud` its assertions may have. tls_client_auth: by a certificate of tlsClientAuthAuthorities; self_signed_tls_client_auth: by a certificate in its JWK Set (RFC 8705)',
+    'How it proves itself; none: a public client. private_key_jwt: clientAssertionAudience says which `aud` its assertions may have. tls_client_auth: by a certificate of tlsClientAuthAuthorities; self_signed_tls_client_auth: by a certificate in its JWK Set (RFC 8705). federated_jwt, spiffe_jwt, spiffe_x509: by a token, a JWT-SVID or an X.509-SVID of the workload identities that authenticate this client',
   ),
   clientAssertionAudience: AssertionAudience.nullable().describe(
     'The `aud` of its assertions (private_key_jwt). issuer: the issuer alone (RFC 7523bis); endpoints, for libraries that follow OpenID Connect Core §9: also the address of an endpoint, or a list that holds one of these; null: as the realm says',

@@ -236,7 +236,7 @@ export const tokenRoute = {
     security: byClient,
     summary: 'Token endpoint',
     description:
-      'client_secret_basic, client_secret_post (a client with a secret may use either), private_key_jwt, tls_client_auth and self_signed_tls_client_auth (with client_id alone), or none with PKCE. ' +
+      'client_secret_basic, client_secret_post (a client with a secret may use either), private_key_jwt, tls_client_auth and self_signed_tls_client_auth (with client_id alone), federated_jwt and spiffe_jwt (a workload’s token as client_assertion), spiffe_x509 (with client_id alone), or none with PKCE. ' +
       'Without a requested resource the audience is the realm’s issuer. A client’s default scopes always apply.',
     consumes,
     body: TokenForm,

@@ -54,6 +54,8 @@ export interface Section {
    * The resource can request a generated secret for the element, which the operator writes to a Secret: `secretOutput`.
    */
   output?: true;
+  /** The resource can name ServiceAccounts that authenticate the element: `serviceAccounts`. */
+  serviceAccounts?: true;
   /**
    * Fields of an element with usernames: run-time data, so absent from custom resources, and exported only with users.
    */

@@ -98,7 +98,7 @@ export const sections = {
     most: 1000,
     resource: { kind: 'Flow' },
   },
-  clients: { ...clients, secrets: ['secret'], sourced: { jwks: 'json' }, output: true },
+  clients: { ...clients, secrets: ['secret'], sourced: { jwks: 'json' }, output: true, serviceAccounts: true },
   clientRoles,
   clientProtocolMappers,
   adminRoles: { ...adminRoles, element: AdminRoleDocument, givesAdminRoles: () => true },

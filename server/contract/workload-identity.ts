@@ -12,6 +12,18 @@ const HttpsUrl = z
   .max(2048)
   .refine((s) => !s.includes('\0'), 'must not contain NUL');
 
+/** `spiffe`: a trust domain, whose keys are in its bundle. The rest of its form is checked by the resource. */
+const Issuer = z
+  .url({
+    protocol: /^(https|spiffe)$/,
+    error: 'must be an absolute https address, or a trust domain such as spiffe://example.org',
+  })
+  .max(2048)
+  .refine((s) => !s.includes('\0'), 'must not contain NUL');
+
+/** What a workload identity is for. */
+export const WorkloadUse = z.enum(['exchange', 'authentication', 'both']);
+
 /** Space-delimited scope tokens, RFC 6749 §3.3. */
 export const ScopeText = z
   .string()
@@ -32,21 +44,30 @@ export const workloadIdentity = kind({
   key: 'name',
   fields: {
     name: name(255).describe('Unique in the realm'),
-    issuer: HttpsUrl.describe('The exact `iss` to trust'),
+    issuer: Issuer.describe('The exact `iss` to trust; or a SPIFFE trust domain, such as spiffe://example.org'),
     jwksUri: HttpsUrl.nullable().describe(
-      'Where the issuer publishes its keys; null: by OIDC discovery from the issuer',
+      'Where the issuer publishes its keys, or the trust domain its bundle; null: by OIDC discovery from the issuer',
     ),
     subject: text(1024).min(1).describe('The exact `sub`; no wildcards'),
     audience: text(1024).min(1).describe('The `aud` that the workload must ask its issuer for'),
     clientId: name(255).describe('The client that the workload acts as'),
     scopes: ScopeText.describe('Scopes granted to the minted token, separated by spaces'),
     enabled: z.boolean(),
+    use: WorkloadUse.describe(
+      'exchange: its tokens are exchanged for tokens of the client; authentication: they authenticate the client at every endpoint, if the client has federated_jwt, spiffe_jwt or spiffe_x509; both',
+    ),
+    singleUse: z
+      .boolean()
+      .nullable()
+      .describe(
+        'Whether a token authenticates the client once, by its `jti`. false: until it expires; null: once if it has a `jti`, but those of Kubernetes and SPIFFE, which workloads get repeatedly, until they expire',
+      ),
     adminAccess: z
       .boolean()
       .describe('false: its tokens are never for the admin API, whatever admin roles the client has or is given later'),
   },
   needed: ['issuer', 'subject', 'audience', 'clientId'],
-  fresh: { scopes: '', enabled: true, adminAccess: true },
+  fresh: { scopes: '', enabled: true, use: 'exchange', adminAccess: true },
   names: { clientId: 'client' },
   answered: { realmId: RealmName },
   most: 5000,
@@ -70,11 +91,13 @@ export const workloadIdentity = kind({
     audience: 'https://id.example.com',
     scopes: 'email profile',
     enabled: false,
+    use: 'both',
+    singleUse: false,
     adminAccess: false,
   },
   cli: {
     plural: 'workload-identities',
-    shown: ['clientId', 'enabled', 'issuer', 'subject'],
+    shown: ['clientId', 'use', 'enabled', 'issuer', 'subject'],
     heads: { name: 'NAME', clientId: 'ACTS AS' },
   },
 });

@@ -2027,6 +2027,8 @@ create table workload_identity (
   scopes text not null default ''::text,
   enabled boolean not null default true,
   admin_access boolean not null default true,
+  use text not null default 'exchange'::text,
+  single_use boolean,
   primary key (realm_id, id),
   constraint workload_identity_realm_id_client_id_fkey FOREIGN KEY (realm_id, client_id) REFERENCES client(realm_id, client_id) ON UPDATE CASCADE ON DELETE CASCADE,
   constraint workload_identity_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE

@@ -90,6 +90,36 @@ export const SecretOutput = z
   );
 export type SecretOutput = z.infer<typeof SecretOutput>;
 
+/** A ServiceAccount of the operator's cluster. */
+export const ServiceAccountRef = z.strictObject({
+  namespace: z
+    .string()
+    .max(63)
+    .regex(DNS_NAME)
+    .optional()
+    .describe('Its namespace; this resource’s where it is left out'),
+  name: z.string().max(253).regex(DNS_NAME).describe('Its name'),
+});
+export const serviceAccountSubject = ({ namespace, name }: z.infer<typeof ServiceAccountRef>, own: string): string =>
+  `system:serviceaccount:${namespace ?? own}:${name}`;
+
+/** The ServiceAccounts that authenticate a client, which then has no secret at all. */
+export const ClientServiceAccounts = z
+  .array(
+    ServiceAccountRef.extend({
+      audience: z
+        .string()
+        .min(1)
+        .max(1024)
+        .describe('The `aud` of its token, as the Pod’s projected volume asks for it; best the issuer of the realm'),
+    }),
+  )
+  .max(20)
+  .describe(
+    'ServiceAccounts of this cluster whose tokens authenticate the client (tokenEndpointAuthMethod: federated_jwt): no Secret holds its credentials. The operator declares their workload identities with the client',
+  );
+export type ClientServiceAccounts = z.infer<typeof ClientServiceAccounts>;
+
 export const SERVER_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** Fields of every kind. */

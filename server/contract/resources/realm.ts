@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { collectionOf, referenceTo, type Section, sourceOf, wordsOfField } from '../section.ts';
 import { presentSections, type SectionKey, type Sections } from '../sections.ts';
 import {
+  ClientServiceAccounts,
   commonSpec,
   commonStatus,
   deletionPolicy,
@@ -13,7 +14,15 @@ import {
 } from './custom-resource.ts';
 
 /** The element's schema in the resource: references in place of write-only secrets, and no fields with usernames. */
-function withReferences({ element, secrets = [], people = [], sourced = {}, output, label }: Section): z.ZodType {
+function withReferences({
+  element,
+  secrets = [],
+  people = [],
+  sourced = {},
+  output,
+  serviceAccounts,
+  label,
+}: Section): z.ZodType {
   const left = [...secrets, ...people];
   const fields = Object.keys(sourced);
   if (left.length + fields.length === 0) return element;
@@ -32,6 +41,7 @@ function withReferences({ element, secrets = [], people = [], sourced = {}, outp
       ]),
     ),
     ...(output && { secretOutput: SecretOutput.optional() }),
+    ...(serviceAccounts && { serviceAccounts: ClientServiceAccounts.optional() }),
   });
 }
 
@@ -63,7 +73,9 @@ type FieldOf<K extends InRealm> = Sections[K]['resource'] extends { field: infer
 type ElementOf<S extends { element: z.ZodType }> = S extends { secrets: readonly (infer F extends string)[] }
   ? Omit<z.infer<S['element']>, F> & { [K in F as `${K}KeyRef`]?: SecretKeyRef | undefined } & OutputOf<S>
   : z.infer<S['element']>;
-type OutputOf<S> = S extends { output: true } ? { secretOutput?: SecretOutput | undefined } : unknown;
+type OutputOf<S> = S extends { output: true }
+  ? { secretOutput?: SecretOutput | undefined; serviceAccounts?: ClientServiceAccounts | undefined }
+  : unknown;
 type ValueOf<S extends { element: z.ZodType; shape?: string }> = S extends {
   groups: { by: infer By extends string; list: infer List extends string };
 }

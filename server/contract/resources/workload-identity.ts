@@ -2,8 +2,8 @@
 // Decisions "Custom resources"; specification 2.8.
 import { z } from 'zod';
 import { name } from '../names.ts';
-import { workloadIdentity } from '../workload-identity.ts';
-import { commonSpec, commonStatus, DNS_NAME, deletionPolicy } from './custom-resource.ts';
+import { WorkloadUse, workloadIdentity } from '../workload-identity.ts';
+import { commonSpec, commonStatus, deletionPolicy, ServiceAccountRef } from './custom-resource.ts';
 
 const { issuer, jwksUri, subject, audience, clientId } = workloadIdentity.fields;
 
@@ -11,31 +11,31 @@ export const WorkloadIdentitySpec = z.strictObject({
   ...commonSpec,
   deletionPolicy: deletionPolicy('Delete'),
   name: name(255).optional().describe('Unique in the realm; metadata.name where it is left out'),
-  issuer: issuer.optional().describe('The exact `iss` to trust; this cluster’s where serviceAccountRef is given'),
+  issuer: issuer
+    .optional()
+    .describe('The exact `iss` to trust, or a SPIFFE trust domain; this cluster’s where serviceAccountRef is given'),
   jwksUri: jwksUri.optional().describe('Where the issuer publishes its keys; by OIDC discovery where it is left out'),
   subject: subject.optional().describe('The exact `sub`; the ServiceAccount’s where serviceAccountRef is given'),
   audience: audience.describe('The `aud` that the workload must ask its issuer for'),
   clientId: clientId.describe('The client that the workload acts as'),
   scopes: z.array(z.string().min(1).max(255)).max(100).optional().describe('Scopes granted to the minted token'),
   enabled: z.boolean().optional().describe('false: nothing is traded'),
+  use: WorkloadUse.optional().describe(
+    'exchange: its tokens are exchanged for tokens of the client; authentication: they authenticate the client, in the namespace of the Realm alone; both. Left out: exchange',
+  ),
+  singleUse: z
+    .boolean()
+    .optional()
+    .describe('Whether a token authenticates the client once, by its `jti`; left out: as its platform hands them out'),
   adminAccess: z
     .boolean()
     .optional()
     .describe(
       'false: never a token for the admin API, whatever the client may do; always so outside the namespace of the Realm',
     ),
-  serviceAccountRef: z
-    .strictObject({
-      namespace: z
-        .string()
-        .max(63)
-        .regex(DNS_NAME)
-        .optional()
-        .describe('Its namespace; this resource’s where it is left out'),
-      name: z.string().max(253).regex(DNS_NAME).describe('Its name'),
-    })
-    .optional()
-    .describe('A ServiceAccount of this cluster, in place of issuer and subject'),
+  serviceAccountRef: ServiceAccountRef.optional().describe(
+    'A ServiceAccount of this cluster, in place of issuer and subject',
+  ),
 });
 export type WorkloadIdentitySpec = z.infer<typeof WorkloadIdentitySpec>;
 

@@ -139,7 +139,7 @@ describe('which keys may have signed a token', () => {
 describe('a token’s time', () => {
   const now = new Date(1_000_000_000);
   const at = 1_000_000;
-  const good = { jwt: '', alg: '', kid: undefined, issuer: '', subject: '', audiences: [], nbf: undefined };
+  const good = { jwt: '', alg: '', kid: undefined, issuer: '', subject: '', audiences: [], typ: undefined, jti: undefined, nbf: undefined };
   test.each([
     [{ iat: at - 10, exp: at + 10 }, undefined],
     [{ iat: at - 100, exp: at - 59 }, undefined],

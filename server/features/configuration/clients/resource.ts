@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import { KeyAlgorithm } from '../../../contract/algorithms.ts';
-import { usesSecret } from '../../../contract/client-authentication.ts';
+import { usesSecret, usesWorkload } from '../../../contract/client-authentication.ts';
 import { clientFields, clients } from '../../../contract/clients.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { PROFILE_ALGORITHM, SecurityProfile } from '../../../contract/security-profiles.ts';
@@ -125,6 +125,32 @@ async function withoutSecret(
   return lacking.filter(({ key }) => !byWorkloads.has(key)).map(({ key }) => ({ key, message }));
 }
 
+/** Warnings about clients that a workload identity must prove, and that have none. */
+async function withoutWorkload(
+  sql: Sql,
+  realm: string,
+  objects: readonly { key: string; fields: Fields }[],
+  changes: readonly PlannedChange[],
+): Promise<{ key: string; message: string }[]> {
+  const asking = objects.filter(({ fields }) => usesWorkload(fields.tokenEndpointAuthMethod)).map(({ key }) => key);
+  if (asking.length === 0) return [];
+  const stored = await sql<{ name: string; clientId: string }>`
+    select name, client_id as "clientId" from workload_identity
+    where realm_id = ${realm} and client_id = any(${asking}::text[]) and enabled and use <> 'exchange'`;
+  const changed = changes.filter(({ kind }) => kind === 'workloadIdentity');
+  const names = new Set(changed.flatMap(({ key, renamedFrom }) => [key, renamedFrom ?? key]));
+  const proven = new Set([
+    ...stored.filter(({ name }) => !names.has(name)).map(({ clientId }) => clientId),
+    ...changed.flatMap(({ action, before, save }) => {
+      const after: Fields = { use: 'exchange', enabled: true, ...before, ...save };
+      return action === 'delete' || after.use === 'exchange' || !after.enabled ? [] : [String(after.clientId)];
+    }),
+  ]);
+  const message =
+    'has no workload identity that authenticates it, so it can’t authenticate: declare one with its clientId and use: authentication';
+  return asking.filter((key) => !proven.has(key)).map((key) => ({ key, message }));
+}
+
 /** Warnings about declared resources that the realm doesn't list: no client gets tokens for them. */
 async function withoutEffect(
   sql: Sql,
@@ -192,6 +218,7 @@ export const clientsResource = ({ passwords, baseUrl, keys, ...deps }: ResourceD
       whole: (sql, realm, changes) => serverNames(sql, realm, { changes, baseUrl }),
       warnings: async (...asked) => [
         ...(await withoutSecret(...asked)),
+        ...(await withoutWorkload(...asked)),
         ...(await withoutEffect(...asked)),
         ...(await againstProfile(...asked)),
       ],

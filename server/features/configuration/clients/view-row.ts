@@ -8,7 +8,7 @@ import { fragment, type Sql } from '../../../db/sql.ts';
 import { agentActs } from '../../../domain/agents.ts';
 import type { ClaimView } from '../../../domain/claims.ts';
 import type { RolePairs } from '../../../domain/person.ts';
-import type { AgentView, ApplicationView, CertificateTerms } from './view.ts';
+import type { AgentView, ApplicationView, CertificateTerms, WorkloadTerms } from './view.ts';
 
 export interface ClientRow {
   id: string;
@@ -61,6 +61,7 @@ export interface ClientRow {
   dpop_bound_access_tokens: boolean;
   tls_client_certificate_bound_access_tokens: boolean;
   certificate: CertificateTerms | null;
+  workloads: WorkloadTerms[] | null;
   token_exchange_impersonation: boolean;
   may_act_client: string | null;
   registered: 'itself' | 'document' | null;
@@ -100,6 +101,12 @@ const certificate = fragment`jsonb_build_object(
   'tlsClientAuthSanEmail', c.tls_client_auth_san_email,
   'tlsClientAuthAuthorities', c.tls_client_auth_authorities)`;
 
+const workloads = fragment`(
+  select coalesce(jsonb_agg(jsonb_build_object('name', w.name, 'issuer', w.issuer, 'jwksUri', w.jwks_uri, 'subject', w.subject,
+    'audience', w.audience, 'singleUse', w.single_use, 'adminAccess', w.admin_access) order by w.name), '[]')
+  from workload_identity w
+  where w.realm_id = c.realm_id and w.client_id = c.client_id and w.enabled and w.use <> 'exchange')`;
+
 export const readClient = (sql: Sql, realm: string, clientId: string) => sql<ClientRow>`
   select c.id, c.client_id, c.name, c.logo_uri, c.client_uri, c.policy_uri, c.tos_uri, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,
     c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
@@ -115,6 +122,7 @@ export const readClient = (sql: Sql, realm: string, clientId: string) => sql<Cli
     c.backchannel_notification_endpoint, c.backchannel_token_delivery_mode, c.backchannel_user_code_parameter,
     c.client_assertion_audience, c.dpop_bound_access_tokens, c.tls_client_certificate_bound_access_tokens,
     case when c.token_endpoint_auth_method = 'tls_client_auth' then ${certificate} end as certificate,
+    case when c.token_endpoint_auth_method in ('federated_jwt', 'spiffe_jwt', 'spiffe_x509') then ${workloads} end as workloads,
     c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
     (
       select case when g.document_fresh_until is null then 'itself' else 'document' end

@@ -97,6 +97,8 @@ export interface ClientView {
   certificateBoundAccessTokens: boolean;
   /** Of a client that authenticates by an authority's certificate. */
   certificate: CertificateTerms | null;
+  /** The workload identities that authenticate it; empty if it authenticates otherwise. */
+  workloads: readonly WorkloadTerms[];
   /** Tokens that the client gets by exchange don't name it as the acting party. */
   tokenExchangeImpersonation: boolean;
   /** The only client that may exchange this client's tokens. */
@@ -125,6 +127,17 @@ export interface ClientView {
 
 /** What a client's certificate has to say, and the authorities that may say it. */
 export type CertificateTerms = Readonly<Record<CertificateName | 'tlsClientAuthAuthorities', string | null>>;
+
+/** A workload identity, as far as it authenticates a client. */
+export interface WorkloadTerms {
+  name: string;
+  issuer: string;
+  jwksUri: string | null;
+  subject: string;
+  audience: string;
+  singleUse: boolean | null;
+  adminAccess: boolean;
+}
 
 export interface AgentView {
   id: string;
@@ -241,6 +254,7 @@ const plainView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView 
   dpopBoundAccessTokens: row.dpop_bound_access_tokens,
   certificateBoundAccessTokens: row.tls_client_certificate_bound_access_tokens,
   certificate: row.certificate,
+  workloads: row.workloads ?? [],
   tokenExchangeImpersonation: row.token_exchange_impersonation,
   mayActClient: row.may_act_client,
   registered: row.registered !== null,

@@ -353,6 +353,13 @@ export const ofAuthorizationService: FieldEffects = {
 };
 
 const otherWorkloads = always(lockoutEffect('is for other workloads: those that come now get no tokens'));
+/** The effect of a workload identity that is deleted or disabled. */
+export const withoutIdentity = (use: unknown, clientId: unknown): EffectWords =>
+  lockoutEffect(
+    use === 'authentication' || use === 'both'
+      ? `the client ${String(clientId)} can’t authenticate by it any more`
+      : 'its workloads get no tokens any more',
+  );
 export const ofWorkloadIdentity: FieldEffects = {
   enabled: switchedOff(lockoutEffect('its workloads get no tokens any more')),
   issuer: otherWorkloads,
@@ -360,6 +367,15 @@ export const ofWorkloadIdentity: FieldEffects = {
   audience: otherWorkloads,
   jwksUri: always(lockoutEffect('its issuer’s keys are looked for elsewhere')),
   clientId: (_, to) => [lockoutEffect(`its workloads are the client ${String(to)}`)],
+  use: (from, to) => [
+    ...(to === 'exchange' && from !== 'exchange'
+      ? [lockoutEffect('its client can’t authenticate by it any more')]
+      : []),
+    ...(to === 'authentication' && from !== 'authentication'
+      ? [lockoutEffect('tokens of its workloads are not exchanged any more')]
+      : []),
+  ],
+  singleUse: (_, to) => (to === true ? [lockoutEffect('refuses a token that authenticated its client before')] : []),
   scopes: removalEffect(
     (scopes) => changeEffect(`tokens of its workloads lose ${scopes}`),
     (value) =>

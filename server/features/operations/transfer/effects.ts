@@ -189,7 +189,11 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
     touched: { clients: [formerKey(change)] },
   }),
   workloadIdentity: (change) => ({
-    said: changed(fields.ofWorkloadIdentity, lockoutEffect('its workloads get no tokens any more'), change),
+    said: changed(
+      fields.ofWorkloadIdentity,
+      fields.withoutIdentity(change.before?.use, change.before?.clientId),
+      change,
+    ),
     touched: { clients: strings([change.before?.clientId]) },
   }),
   agent: (change) => ({

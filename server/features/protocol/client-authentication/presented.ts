@@ -1,15 +1,29 @@
-// Reads a request's client authentication: pure. RFC 6749 §2.3.1 (form-encoded inside Basic), RFC 7523 §2.2.
+// Reads a request's client authentication: pure. RFC 6749 §2.3.1 (form-encoded inside Basic), RFC 7523 §2.2,
+// draft-ietf-oauth-spiffe-client-auth §4.
 import { decodeJwt } from 'jose/jwt/decode';
 import type { Form } from '../../../http/form.ts';
 import { loggableText, OAuthError } from '../../../http/oauth-error.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const SVID_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-spiffe';
 
-export type Presented = { clientId: string } & (
-  | { method: 'secret'; secrets: string[] }
-  | { method: 'assertion'; assertion: string }
-  | { method: 'none' }
-);
+export type Presented =
+  | ({ clientId: string } & ({ method: 'secret'; secrets: string[] } | { method: 'none' } | OwnAssertion))
+  | FederatedAssertion;
+/** The client names itself as the assertion's issuer. */
+interface OwnAssertion {
+  method: 'assertion';
+  assertion: string;
+}
+/** Another issuer than the client signed the assertion, so its subject is no client id. */
+export interface FederatedAssertion {
+  method: 'federated';
+  /** The parameter `client_id`; undefined: the workload identity says which client it is. */
+  clientId: string | undefined;
+  assertion: string;
+  /** The assertion is a JWT-SVID by its type. */
+  svid: boolean;
+}
 
 const MOST_NAME = 255;
 
@@ -60,7 +74,8 @@ function nameInBasic(authorization = ''): string | undefined {
 
 function subjectOf(assertion: string | undefined): string | undefined {
   try {
-    return assertion === undefined ? undefined : decodeJwt(assertion).sub;
+    const { iss, sub } = assertion === undefined ? {} : decodeJwt(assertion);
+    return iss === sub ? sub : undefined;
   } catch {
     return undefined;
   }
@@ -75,13 +90,15 @@ function formDecoded(text: string): string | undefined {
   }
 }
 
-/** RFC 7521 §4.2: client_id is optional, because the assertion's `sub` names the client. */
+/** RFC 7521 §4.2: client_id is optional, because the assertion's `sub` names the client, or its workload identity does. */
 function asserted(assertion: string, type: string | undefined, named: string | undefined): Presented {
-  if (type !== ASSERTION_TYPE) throw refused('an unknown client_assertion_type');
+  const svid = type === SVID_TYPE;
+  if (type !== ASSERTION_TYPE && !svid) throw refused('an unknown client_assertion_type');
   try {
-    const { sub } = decodeJwt(assertion);
-    if (typeof sub !== 'string' || (named !== undefined && named !== sub))
-      throw refused('client_id is not the subject');
+    const { iss, sub } = decodeJwt(assertion);
+    if (typeof sub !== 'string') throw refused('the assertion has no subject');
+    if (iss !== sub || svid) return { method: 'federated', clientId: named, assertion, svid };
+    if (named !== undefined && named !== sub) throw refused('client_id is not the subject');
     return { clientId: sub, method: 'assertion', assertion };
   } catch (error) {
     throw error instanceof OAuthError ? error : refused('the assertion is not a JWT');

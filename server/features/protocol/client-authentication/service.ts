@@ -1,8 +1,15 @@
-// Owns: authenticating the client of an OAuth request: by a secret, private_key_jwt, a certificate (mutual TLS), or none.
+// Owns: authenticating the client of an OAuth request: by a secret, private_key_jwt, a certificate (mutual TLS), a workload's
+// token or X.509-SVID, or none.
 // Does not own: the client's permissions (features/protocol/token), its row (features/configuration/clients).
 // Implements: RFC 6749 §2.3, RFC 7523 §3, RFC 8705 §2; specification 5; every refusal is the same invalid_client.
 import { timingSafeEqual } from 'node:crypto';
-import { usesCertificate, usesSecret } from '../../../contract/client-authentication.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  SPIFFE_X509,
+  usesCertificate,
+  usesSecret,
+  usesWorkloadToken,
+} from '../../../contract/client-authentication.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
 import type { ClientCertificate } from '../../../http/client-certificate.ts';
@@ -12,14 +19,22 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientSecret, ClientView, Overview } from '../../configuration/clients/view.ts';
 import type { Assertions } from './assertion.ts';
 import type { CertificateChecks } from './certificate.ts';
-import { nameIn, type Presented, presentedBy } from './presented.ts';
+import { type FederatedAssertion, nameIn, type Presented, presentedBy } from './presented.ts';
 import { createSlowSecrets } from './slow-secrets.ts';
+import type { WorkloadChecks, WorkloadProof } from './workload.ts';
 import { createWrongSecrets } from './wrong-secrets.ts';
 
 /** Compared in place of a missing secret, so that every comparison takes place. */
 const NO_SECRET = Buffer.alloc(32);
 /** The present secret, and for a while the previous one. */
 const MOST_SECRETS = 2;
+/**
+ * A workload's token that proves no client is answered this long after the request arrived, so that the time doesn't reveal
+ * which clients and workload identities exist.
+ */
+const FAILURE_MS = 2_000;
+/** The share of that time for fetching the issuer's keys. */
+const KEYS_SHARE = 0.8;
 
 export interface ClientRequest {
   realm: string;
@@ -34,7 +49,21 @@ export interface Authenticated {
   client: ClientView;
   /** The client authenticated; a public client only sends its id. */
   confidential: boolean;
+  /** The workload identity that proved the client; undefined: another credential did. */
+  workload?: AuthenticatedBy | undefined;
 }
+export type AuthenticatedBy = Pick<WorkloadProof, 'name' | 'adminAccess'>;
+/** For the events of a request: which workload identity proved the client. */
+export const workloadOf = ({ workload }: Authenticated): { workloadIdentity?: string } =>
+  workload ? { workloadIdentity: workload.name } : {};
+
+export type Verdict = { fault: string } | { fault?: undefined; workload?: WorkloadProof };
+/** A client with the verdict on it. */
+export interface Judged {
+  client?: ClientView | undefined;
+  verdict: Verdict;
+}
+const verdictOf = (fault: string | undefined): Verdict => (fault === undefined ? {} : { fault });
 
 function strongHolds(mine: readonly ClientSecret[], secrets: readonly string[]): boolean {
   let holds = false;
@@ -65,7 +94,9 @@ export function createClientAuthentication({
   clients,
   assertions,
   certificates,
+  workloads,
   passwords,
+  failureMs = FAILURE_MS,
   now,
 }: {
   clients: {
@@ -75,7 +106,10 @@ export function createClientAuthentication({
   assertions: Assertions;
   /** Loaded with the first client that shows a certificate. */
   certificates(): Promise<CertificateChecks>;
+  /** Loaded with the first client that a workload identity proves. */
+  workloads(): Promise<WorkloadChecks>;
   passwords: Pick<Passwords, 'verify' | 'phcForNobody'>;
+  failureMs?: number;
   now: () => Date;
 }) {
   const wrongSecrets = createWrongSecrets({ now });
@@ -129,40 +163,64 @@ export function createClientAuthentication({
     return false;
   }
 
-  async function certificateFault({ realm, certificate }: ClientRequest, client: ClientView) {
-    return certificate
-      ? (await certificates()).fault(realm, client, certificate)
-      : 'no certificate came with the request';
+  async function byCertificate({ realm, certificate }: ClientRequest, client: ClientView): Promise<Verdict> {
+    if (!certificate) return { fault: 'no certificate came with the request' };
+    if (client.authMethod === SPIFFE_X509) return (await workloads()).byCertificate(client, certificate);
+    return verdictOf(await (await certificates()).fault(realm, client, certificate));
   }
 
-  /** @returns the cause of a refusal; undefined: the proof holds */
-  async function fault(
+  /** @returns the cause of a refusal, for the audit log, or what proved the client */
+  async function judge(
     asked: ClientRequest,
     client: ClientView | undefined,
-    presented: Presented,
-  ): Promise<string | undefined> {
-    const holds = (proven: boolean) => (proven ? undefined : 'the proof did not hold');
+    presented: Exclude<Presented, FederatedAssertion>,
+  ): Promise<Verdict> {
+    const holds = (proven: boolean) => verdictOf(proven ? undefined : 'the proof did not hold');
     if (presented.method === 'secret') return holds(await secretProves(asked, client, presented));
-    if (client === undefined) return 'no such client';
+    if (client === undefined) return { fault: 'no such client' };
     const { authMethod } = client;
     if (presented.method === 'none')
-      return usesCertificate(authMethod) ? certificateFault(asked, client) : holds(authMethod === 'none');
+      return usesCertificate(authMethod) || authMethod === SPIFFE_X509
+        ? byCertificate(asked, client)
+        : holds(authMethod === 'none');
+    if (usesWorkloadToken(authMethod)) return { fault: 'the assertion is the client’s own, not a workload’s' };
     return holds(
       authMethod === 'private_key_jwt' && (await assertions.holds(asked.realm, client, presented.assertion)),
     );
   }
 
-  async function proven(asked: ClientRequest): Promise<Authenticated> {
-    const presented = presentedBy(asked.authorization, asked.form);
-    const client = await clients.view(asked.realm, presented.clientId);
-    const why = await fault(asked, client, presented);
-    if (why !== undefined || !client?.enabled) {
+  /** Keys that arrive after the time for them are cached for the next try. */
+  async function judgeFederated({ realm }: ClientRequest, presented: FederatedAssertion): Promise<Judged> {
+    const checks = await workloads();
+    const late = sleep(
+      failureMs * KEYS_SHARE,
+      { verdict: { fault: 'the issuer’s keys did not come in time' } },
+      { ref: false },
+    );
+    return Promise.race([checks.byToken(realm, presented), late]);
+  }
+
+  function accepted({ client, verdict: { fault, ...by } }: Judged): Authenticated {
+    if (fault !== undefined || !client?.enabled) {
       throw new OAuthError('invalid_client', 'The client could not be authenticated', {
-        reason: client ? (client.enabled ? (why ?? '') : 'the client is disabled') : 'no such client',
+        reason: client?.enabled === false ? 'the client is disabled' : (fault ?? 'no such client'),
       });
     }
     demandProfile(client);
-    return { client, confidential: client.authMethod !== 'none' };
+    return { client, confidential: client.authMethod !== 'none', ...by };
+  }
+
+  async function proven(asked: ClientRequest): Promise<Authenticated> {
+    const presented = presentedBy(asked.authorization, asked.form);
+    if (presented.method !== 'federated') {
+      const client = await clients.view(asked.realm, presented.clientId);
+      const verdict = await judge(asked, client, presented);
+      return accepted({ client, verdict: client ? verdict : { fault: 'no such client' } });
+    }
+    const deadline = sleep(failureMs, undefined, { ref: false });
+    const judged = await judgeFederated(asked, presented);
+    if (judged.verdict.fault !== undefined || !judged.client?.enabled) await deadline;
+    return accepted(judged);
   }
 
   return {

@@ -9,7 +9,12 @@ import {
   RealmEncryption,
   SigningAlgorithm,
 } from '../../../contract/algorithms.ts';
-import { certificateMethods, secretMethods } from '../../../contract/client-authentication.ts';
+import {
+  certificateMethods,
+  SPIFFE_X509,
+  secretMethods,
+  workloadTokenMethods,
+} from '../../../contract/client-authentication.ts';
 import type { ProtectedResource } from '../../../contract/protected-resources.ts';
 import { MASTER } from '../../../contract/realms.ts';
 import { profileSigning, type SecurityProfile } from '../../../contract/security-profiles.ts';
@@ -109,6 +114,8 @@ function discoveryDocument({
     ...(profile === null ? secretMethods : []),
     'private_key_jwt',
     ...(certificatesAt === undefined ? [] : certificateMethods),
+    ...(profile === null ? workloadTokenMethods : []),
+    ...(profile === null && certificatesAt !== undefined ? [SPIFFE_X509] : []),
   ];
   const any = profile === null ? [...confidential, 'none'] : confidential;
   const clients = algorithmsFor({ profile });

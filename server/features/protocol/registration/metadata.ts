@@ -5,7 +5,7 @@ import {
   CERTIFICATE_NAMES,
   type CertificateName,
   certificateNames,
-  TokenEndpointAuthMethod,
+  ownMethods,
 } from '../../../contract/client-authentication.ts';
 import { clientFields } from '../../../contract/clients.ts';
 import { HttpUrl, loopbackHosts } from '../../../contract/names.ts';
@@ -104,7 +104,8 @@ export function inputOf(
   const method = oneOf(
     'token_endpoint_auth_method',
     metadata.token_endpoint_auth_method,
-    TokenEndpointAuthMethod.options,
+    // A workload identity is declared by an administrator.
+    ownMethods,
     'client_secret_basic',
   );
   const grantTypes = (metadata.grant_types ?? ['authorization_code']).map((grant) =>

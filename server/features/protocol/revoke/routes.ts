@@ -23,12 +23,13 @@ export function revokeRoutes(
       const realm = realmOf(request);
       await cors.allow(request, reply);
       const form = formOf(request);
-      const { client } = await authentication.authenticate(clientRequestOf(request, form));
+      const who = await authentication.authenticate(clientRequestOf(request, form));
+      const { client } = who;
       cors.restrict(request, reply, client);
       const token = form.get('token');
       if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');
       const actor = { type: 'client', id: client.id, name: client.clientId } as const;
-      await revocation.revoke({ actor, ipAddress: request.ip }, realm, client, token);
+      await revocation.revoke({ actor, ipAddress: request.ip }, realm, who, token);
       return reply.code(200).send();
     },
   });

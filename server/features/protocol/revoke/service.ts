@@ -7,8 +7,8 @@ import { parseRefreshToken } from '../../../crypto/refresh-token.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { userParty } from '../../../domain/party.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
-import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
+import { type Authenticated, workloadOf } from '../client-authentication/service.ts';
 import type { Families } from '../token/families.ts';
 
 export function createRevocation({
@@ -24,7 +24,8 @@ export function createRevocation({
   families: Families;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
 }) {
-  async function refreshToken(by: By, realm: string, client: ClientView, token: string): Promise<void> {
+  async function refreshToken(by: By, realm: string, who: Authenticated, token: string): Promise<void> {
+    const { client } = who;
     const presented = parseRefreshToken(token);
     const ofRealm = await settings.of(realm);
     if (!presented || !ofRealm) return;
@@ -39,12 +40,13 @@ export function createRevocation({
         by,
         clientId: client.clientId,
         subject: userParty(family.user_id, null),
-        data: { what: 'refresh_token' },
+        data: { what: 'refresh_token', ...workloadOf(who) },
       });
     });
   }
 
-  async function accessToken(by: By, realm: string, client: ClientView, token: string): Promise<void> {
+  async function accessToken(by: By, realm: string, who: Authenticated, token: string): Promise<void> {
+    const { client } = who;
     const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
     if (claims?.client_id !== client.clientId || claims.jti === undefined) return;
     const { jti, exp } = claims;
@@ -57,15 +59,15 @@ export function createRevocation({
         by,
         clientId: client.clientId,
         subject: id === undefined ? { type: 'client', id: claims.sub, name: null } : userParty(id, null),
-        data: { what: 'access_token', jti },
+        data: { what: 'access_token', jti, ...workloadOf(who) },
       });
     });
   }
 
   return {
     /** The form of a token tells its type; `token_type_hint` isn't needed. */
-    revoke: (by: By, realm: string, client: ClientView, token: string): Promise<void> =>
-      token.startsWith('svc_rt_') ? refreshToken(by, realm, client, token) : accessToken(by, realm, client, token),
+    revoke: (by: By, realm: string, who: Authenticated, token: string): Promise<void> =>
+      token.startsWith('svc_rt_') ? refreshToken(by, realm, who, token) : accessToken(by, realm, who, token),
   };
 }
 export type Revocation = ReturnType<typeof createRevocation>;

@@ -4,6 +4,7 @@ import { grantBodies } from '../../../contract/oauth.ts';
 import { typesOf } from '../../../domain/authorization-details.ts';
 import type { EventBatch } from '../../../events/batch.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
+import { workloadOf } from '../client-authentication/service.ts';
 import type { Grant } from './grant.ts';
 
 export const clientCredentialsGrant = ({
@@ -20,7 +21,7 @@ export const clientCredentialsGrant = ({
   resourcePolicy: 'client',
   takesDetails: true,
   ownBehalf: () => true,
-  async authorize({ realm, client, resources, scopes, details, cnf, by }) {
+  async authorize({ realm, client, who, resources, scopes, details, cnf, by }) {
     const minted = await mint.forClient(realm, client, { scopes, resources, details, cnf });
     batch.record({
       type: 'TOKEN_ISSUED',
@@ -28,7 +29,14 @@ export const clientCredentialsGrant = ({
       by,
       clientId: client.clientId,
       subject: by.actor,
-      data: { grant: 'client_credentials', scope: minted.scope, jti: minted.jti, resources, ...typesOf(details) },
+      data: {
+        grant: 'client_credentials',
+        scope: minted.scope,
+        jti: minted.jti,
+        resources,
+        ...typesOf(details),
+        ...workloadOf(who),
+      },
     });
     return minted;
   },

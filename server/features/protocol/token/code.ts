@@ -16,6 +16,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import { causeOf } from '../../../telemetry/spans.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { AuthorizationDetails } from '../authorization-details/service.ts';
+import { workloadOf } from '../client-authentication/service.ts';
 import { accessLifeOf, type Families, lifeOf } from './families.ts';
 import type { Grant, GrantCall, Granted } from './grant.ts';
 import { type CodeRequest, judgeCode, type Verdict, type Wanted } from './judge.ts';
@@ -104,6 +105,7 @@ export function createCodes<Request extends Wanted>(
             sessionId: row.session_id,
             ...typesOf(redemption.call.details ?? row.request.authorizationDetails),
             ...(row.request.act && { impersonator: row.request.act }),
+            ...workloadOf(redemption.call.who),
           },
         });
       }

@@ -18,6 +18,7 @@ import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { Claims, Tokens } from '../../configuration/issued-tokens/service.ts';
 import type { AuthorizationDetails } from '../authorization-details/service.ts';
+import { workloadOf } from '../client-authentication/service.ts';
 import type { Grant, GrantCall } from './grant.ts';
 
 type Body = (typeof grantBodies)[typeof TOKEN_EXCHANGE];
@@ -146,6 +147,7 @@ export function exchangeGrant({
           ...typesOf(narrowed),
           from: claims.client_id ?? null,
           actor: impersonates ? null : actor.sub,
+          ...workloadOf(call.who),
         },
       });
       return { ...minted, issuedTokenType: ACCESS_TOKEN_TYPE };

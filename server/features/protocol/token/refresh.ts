@@ -15,6 +15,7 @@ import { causeOf } from '../../../telemetry/spans.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { AuthorizationDetails } from '../authorization-details/service.ts';
+import { workloadOf } from '../client-authentication/service.ts';
 import { type Families, lifeOf } from './families.ts';
 import type { Grant } from './grant.ts';
 import { judgeRefresh, type RefreshRequest } from './judge.ts';
@@ -115,6 +116,7 @@ export function refreshGrant({
             sessionId: row.session_id,
             ...typesOf(redemption.call.details ?? row.grant_data.authorizationDetails),
             ...(row.grant_data.act && { impersonator: row.grant_data.act }),
+            ...workloadOf(redemption.call.who),
           },
         });
       }

@@ -124,7 +124,7 @@ export function createTokenEndpoint({
       realmList: ofRealm.resourceIndicators,
       client,
       adminAudience: adminResource,
-      ownBehalf: grant.ownBehalf(who),
+      ownBehalf: grant.ownBehalf(who) && who.workload?.adminAccess !== false,
     };
     const wanted = grant.takesAudience ? [...form.all('resource'), ...form.all('audience')] : form.all('resource');
     const resources = allowedResources(wanted, rules);

@@ -13,6 +13,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Decision, Decisions, RequestedPermission } from '../../configuration/authorization-services/decisions.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
+import { workloadOf } from '../client-authentication/service.ts';
 import type { Answered, Grant, GrantCall, Granted } from '../token/grant.ts';
 import { umaTerms } from './grant-terms.ts';
 import { ownPermissions, type Requesters, type RequestingParty } from './requester.ts';
@@ -151,7 +152,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
     by: call.by,
     clientId: call.client.clientId,
     subject: party.subject ?? call.by.actor,
-    data: { grant: 'uma_ticket', resourceServer: server.clientId, permissions },
+    data: { grant: 'uma_ticket', resourceServer: server.clientId, permissions, ...workloadOf(call.who) },
   });
 
   async function token(of: Case, granted: readonly UmaPermission[], asking: Decision): Promise<Granted> {

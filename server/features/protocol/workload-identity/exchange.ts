@@ -16,9 +16,9 @@ import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { Authenticated } from '../client-authentication/service.ts';
 import type { Grant, GrantRequest } from '../token/grant.ts';
-import type { IssuerKeys } from './issuer-keys.ts';
+import { type IssuerKeys, signatureHolds } from './issuer-keys.ts';
 import * as store from './store.ts';
-import { candidateKeys, type Presented, readToken, signedBy, timeFault } from './token.ts';
+import { type Presented, readToken, timeFault } from './token.ts';
 
 /**
  * Every failure is answered this long after the request arrived, so that the time doesn't reveal which lookups were
@@ -85,16 +85,6 @@ export function workloadGrant<Body extends z.ZodObject>(
   presentation: Presentation<Body>,
   { sql, transact, clients, issuerKeys, mint, refusals, now, attempts, failureMs = FAILURE_MS }: ExchangeDeps,
 ): Grant<Body, Workload> {
-  async function signatureHolds(credential: store.CredentialRow, token: Presented): Promise<boolean> {
-    const source = { issuer: credential.issuer, jwksUri: credential.jwks_uri };
-    const keys = candidateKeys(await issuerKeys.get(source), token);
-    if (await signedBy(keys, token)) return true;
-    // A known key did not sign the token: the token is wrong, not the cached keys. Without a kid the keys may be old.
-    if (keys.length > 0 && token.kid !== undefined) return false;
-    const renewed = await issuerKeys.renewed(source);
-    return renewed !== undefined && signedBy(candidateKeys(renewed, token), token);
-  }
-
   async function judge(realm: string, token: Presented): Promise<Verdict> {
     const credential = await store.match(sql, realm, token);
     if (!credential) return { ok: false, reason: 'no credential has this issuer, subject and audience' };
@@ -102,7 +92,8 @@ export function workloadGrant<Body extends z.ZodObject>(
     const refuse = (reason: string): Verdict => ({ ok: false, reason, credential, signed });
     if (!credential.enabled) return refuse('the credential is disabled');
     try {
-      if (!(await signatureHolds(credential, token))) return refuse('no key of the issuer made the signature');
+      const source = { issuer: credential.issuer, jwksUri: credential.jwks_uri };
+      if (!(await signatureHolds(issuerKeys, source, token))) return refuse('no key of the issuer made the signature');
     } catch (error) {
       const why = error instanceof Error ? error.message : error;
       return refuse(`the issuer's keys could not be had: ${why}`);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { makeRoom } from '../../../db/cache.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { isWithin } from '../../../schedule/window.ts';
-import { type ForeignKey, ForeignKeySet } from './token.ts';
+import { candidateKeys, type ForeignKey, ForeignKeySet, type Presented, signedBy } from './token.ts';
 
 const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 // RFC 7517 §8.5.2: a Kubernetes API server answers 406 where the media type of JWK sets isn't taken.
@@ -98,3 +98,13 @@ export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, '
   };
 }
 export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
+
+/** Whether a key of the issuer signed the token. @throws if the keys can't be fetched */
+export async function signatureHolds(issuerKeys: IssuerKeys, source: Source, token: Presented): Promise<boolean> {
+  const keys = candidateKeys(await issuerKeys.get(source), token);
+  if (await signedBy(keys, token)) return true;
+  // A known key did not sign the token: the token is wrong, not the cached keys. Without a kid the keys may be old.
+  if (keys.length > 0 && token.kid !== undefined) return false;
+  const renewed = await issuerKeys.renewed(source);
+  return renewed !== undefined && signedBy(candidateKeys(renewed, token), token);
+}

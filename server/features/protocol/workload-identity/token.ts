@@ -27,6 +27,8 @@ const ForeignKey = z.object({
   kid: optional,
   use: optional,
   alg: optional,
+  /** Of an authority in a SPIFFE bundle. */
+  x5c: z.array(z.string()).max(10).optional(),
   key_ops: z.array(z.string()).optional(),
   crv: optional,
   n: optional,
@@ -42,14 +44,16 @@ export const ForeignKeySet = z
 
 const text = z.string().refine((s) => !s.includes('\0'));
 // RFC 7515 §4.1.11: this server supports no extension, so a header that demands one is refused.
-const Header = z.object({ alg: z.string(), kid: z.string().optional(), crit: z.undefined().optional() });
+const Header = z.object({ alg: z.string(), kid: optional, typ: optional, crit: z.undefined().optional() });
 const Claims = z.object({
-  iss: text,
+  /** A JWT-SVID may lack it: its subject names the trust domain that issued it (JWT-SVID §3). */
+  iss: text.optional(),
   sub: text,
   aud: z.union([text.transform((aud) => [aud]), z.array(text).max(100)]),
   exp: z.number(),
   iat: z.number(),
   nbf: z.number().optional(),
+  jti: text.optional(),
 });
 
 /** A token's claims before verification. */
@@ -57,12 +61,14 @@ export interface Presented {
   jwt: string;
   alg: string;
   kid: string | undefined;
+  typ: string | undefined;
   issuer: string;
   subject: string;
   audiences: readonly string[];
   exp: number;
   iat: number;
   nbf: number | undefined;
+  jti: string | undefined;
 }
 export type Reading = { ok: true; token: Presented } | { ok: false; reason: string; issuer?: string; subject?: string };
 
@@ -79,6 +85,10 @@ const claimed = (payload: unknown, name: 'iss' | 'sub'): string | undefined => {
   return typeof value === 'string' ? value.replaceAll('\0', '').slice(0, 1024) : undefined;
 };
 
+/** The trust domain of a SPIFFE ID (SPIFFE-ID §2), such as `spiffe://example.org`. */
+export const trustDomainOf = (subject: string): string | undefined =>
+  /^(spiffe:\/\/[a-z0-9._-]{1,255})\/[A-Za-z0-9._/-]+$/.exec(subject)?.[1];
+
 /** Reads an unverified token. A token with another form, or a refused algorithm, has no claims. */
 export function readToken(jwt: string): Reading {
   const header = Header.safeParse(part(jwt, 0));
@@ -92,12 +102,14 @@ export function readToken(jwt: string): Reading {
     ...(subject === undefined ? {} : { subject }),
   });
   if (!header.success || jwt.split('.').length !== 3) return refuse('not a JWT');
-  const { alg, kid } = header.data;
+  const { alg, kid, typ } = header.data;
   if (!ALGORITHMS.has(alg)) return refuse(`the algorithm ${alg.slice(0, 20)} is not allowed`);
   const claims = Claims.safeParse(payload);
   if (!claims.success) return refuse(`the claim ${claims.error.issues[0]?.path.join('.')} is missing or malformed`);
-  const { iss, sub, aud, exp, iat, nbf } = claims.data;
-  return { ok: true, token: { jwt, alg, kid, issuer: iss, subject: sub, audiences: aud, exp, iat, nbf } };
+  const { iss = trustDomainOf(claims.data.sub), sub, aud, ...rest } = claims.data;
+  if (iss === undefined) return refuse('the claim iss is missing');
+  const { exp, iat, nbf, jti } = rest;
+  return { ok: true, token: { jwt, alg, kid, typ, issuer: iss, subject: sub, audiences: aud, exp, iat, nbf, jti } };
 }
 
 /** Why the token's times are invalid; undefined: they are valid. */
@@ -122,7 +134,8 @@ export const candidateKeys = (
       (wanted.crv === undefined || key.crv === wanted.crv) &&
       (kid === undefined || key.kid === kid) &&
       (key.alg === undefined || key.alg === alg) &&
-      (key.use === undefined || key.use === 'sig') &&
+      // `jwt-svid`: a key in a SPIFFE bundle (SPIFFE Trust Domain and Bundle §4.2.2).
+      (key.use === undefined || key.use === 'sig' || key.use === 'jwt-svid') &&
       (key.key_ops === undefined || key.key_ops.includes('verify')),
   );
 };
