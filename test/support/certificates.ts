@@ -96,8 +96,8 @@ export const authority = (pathLength?: number): x509.Extension[] => [
 export const usage = (flags: x509.KeyUsageFlags) => new x509.KeyUsagesExtension(flags, true);
 export const forClients = () => new x509.ExtendedKeyUsageExtension(['1.3.6.1.5.5.7.3.2']);
 export const forServers = () => new x509.ExtendedKeyUsageExtension(['1.3.6.1.5.5.7.3.1']);
-export const named = (type: x509.GeneralNameType, value: string) =>
-  new x509.SubjectAlternativeNameExtension([{ type, value }]);
+export const named = (type: x509.GeneralNameType, ...values: string[]) =>
+  new x509.SubjectAlternativeNameExtension(values.map((value) => ({ type, value })));
 export const unknownExtension = () => new x509.Extension('1.2.3.4', true, new Uint8Array([5, 0]));
 
 export const makeAuthority = (subject = 'CN=Authority,O=Bank', more: Wanted = {}): Promise<Made> =>

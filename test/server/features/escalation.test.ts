@@ -20,6 +20,7 @@ import {
   createWorkloadIdentity,
   deleteWorkloadIdentity,
   getWorkloadIdentity,
+  putWorkloadIdentity,
 } from '../../../server/contract/workload-identity.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { administrator } from '../../support/administrators.ts';
@@ -185,6 +186,42 @@ test('a workload cannot be let in as a client that holds more', async () => {
     });
   await expect(trust('robot')).rejects.toMatchObject(refused);
   expect((await trust('app')).status).toBe(201);
+});
+
+test('an identity that authenticates a client needs the permission that replaces its secret, too', async () => {
+  const permissions: Permission[] = ['workload-identity:read', 'workload-identity:write'];
+  const [clerk, keeper] = await Promise.all([
+    administrator(server, { home: realm, target: realm, permissions }),
+    administrator(server, {
+      home: realm,
+      target: realm,
+      permissions: [...permissions, 'clients:read', 'clients:write'],
+    }),
+  ]);
+  const of = (name: string, clientId = 'app') => ({
+    ...{ name, issuer: 'https://issuer.example.test', subject: name, audience: 'here', clientId },
+  });
+  const use = 'authentication' as const;
+  await expect(clerk.call(createWorkloadIdentity, { params, body: { ...of('a'), use } })).rejects.toMatchObject(
+    refused,
+  );
+  await expect(
+    keeper.call(createWorkloadIdentity, { params, body: { ...of('r', 'robot'), use } }),
+  ).rejects.toMatchObject(refused);
+  const id = (await keeper.call(createWorkloadIdentity, { params, body: { ...of('b'), use } })).body?.id ?? '';
+  const at = { realm, id };
+  await expect(clerk.call(putWorkloadIdentity, { params: at, body: { subject: 'mine' } })).rejects.toMatchObject(
+    refused,
+  );
+  await expect(clerk.call(putWorkloadIdentity, { params: at, body: { use: 'exchange' } })).rejects.toMatchObject(
+    refused,
+  );
+  await expect(clerk.call(deleteWorkloadIdentity, { params: at })).rejects.toMatchObject(refused);
+  const body = { workloadIdentity: [{ ...of('b'), subject: 'mine' }] };
+  await expect(clerk.call(importRealm, { params, query: {}, body })).rejects.toMatchObject({ status: 403 });
+  expect((await clerk.call(createWorkloadIdentity, { params, body: of('c') })).status).toBe(201);
+  expect((await keeper.call(putWorkloadIdentity, { params: at, body: { use: 'exchange' } })).status).toBe(200);
+  expect((await clerk.call(deleteWorkloadIdentity, { params: at })).status).toBe(204);
 });
 
 describe('whoever gives admin roles', () => {

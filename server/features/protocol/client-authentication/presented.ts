@@ -75,7 +75,8 @@ function nameInBasic(authorization = ''): string | undefined {
 function subjectOf(assertion: string | undefined): string | undefined {
   try {
     const { iss, sub } = assertion === undefined ? {} : decodeJwt(assertion);
-    return iss === sub ? sub : undefined;
+    // Another issuer's subject names no client.
+    return (iss ?? sub) === sub && !sub?.startsWith('spiffe://') ? sub : undefined;
   } catch {
     return undefined;
   }
