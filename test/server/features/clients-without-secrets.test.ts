@@ -1,7 +1,7 @@
 // Clients that a workload identity authenticates: by a token of GitHub, of Kubernetes, or a JWT-SVID, at every endpoint; and tokens that
 // prove nothing. RFC 7523 §3, §5; RFC 8725; draft-ietf-oauth-spiffe-client-auth. The real Kubernetes is in test/kubernetes, SPIRE in
 // clients-without-secrets.spire.long.test.ts.
-import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
+import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { putClientAdminRoles } from '../../../server/contract/admin-access.ts';
@@ -42,6 +42,8 @@ beforeEach(() => {
 let issuer: string;
 let github: string;
 let cluster: string;
+/** undefined: the token lacks the claim. */
+type Claims = Record<string, unknown>;
 const now = () => Math.floor((Date.now() + offset) / 1000);
 
 const trust = (body: z.input<typeof WorkloadIdentityInput>, realm = REALM) =>
@@ -103,10 +105,10 @@ afterAll(async () => {
   await platform?.stop();
 });
 
-const signed = (claims: JWTPayload, header: object = {}, by = keys) =>
+const signed = (claims: Claims, header: object = {}, by = keys) =>
   new SignJWT(claims).setProtectedHeader({ alg: by.alg, kid: by.kid, ...header }).sign(by.privateKey);
 /** As GitHub Actions writes it: a new one for each request of a job. */
-const githubClaims = (more: JWTPayload = {}): JWTPayload => ({
+const githubClaims = (more: Claims = {}): Claims => ({
   jti: crypto.randomUUID(),
   sub: GITHUB,
   aud: issuer,
@@ -123,7 +125,7 @@ const githubClaims = (more: JWTPayload = {}): JWTPayload => ({
   ...more,
 });
 /** As the API server writes it: the same one for as long as it lasts. */
-const podClaims = (more: JWTPayload = {}): JWTPayload => ({
+const podClaims = (more: Claims = {}): Claims => ({
   aud: [issuer],
   exp: now() + 3600,
   iat: now(),
@@ -135,7 +137,7 @@ const podClaims = (more: JWTPayload = {}): JWTPayload => ({
   ...more,
 });
 /** As SPIRE writes it without `jwt_issuer`. */
-const svidClaims = (more: JWTPayload = {}): JWTPayload => ({
+const svidClaims = (more: Claims = {}): Claims => ({
   aud: [issuer],
   exp: now() + 300,
   iat: now(),
@@ -224,7 +226,7 @@ const wrong: readonly [string, () => Promise<string>, string][] = [
     'has this issuer and subject',
   ],
   ['that another key signed', () => signed(githubClaims(), {}, strangers), 'no key of the issuer'],
-  ['that nobody signed', async () => new UnsecuredJWT(githubClaims()).encode(), 'algorithm none'],
+  ['that nobody signed', async () => new UnsecuredJWT({ ...githubClaims() }).encode(), 'algorithm none'],
   ['that has expired', () => signed(githubClaims({ exp: now() - 61, iat: now() - 300 })), 'it has expired'],
   ['that never expires', () => signed(githubClaims({ exp: undefined })), 'claim exp'],
   ['that lives for weeks', () => signed(githubClaims({ exp: now() + 30 * 86_400 })), 'longer than a day'],
@@ -320,7 +322,8 @@ describe('A token proves no client', () => {
 
 test('Discovery names the methods, and a realm under a security profile has none of them', async () => {
   const methods = async () =>
-    (await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()).token_endpoint_auth_methods_supported;
+    Object(await (await fetch(`${issuer}/.well-known/openid-configuration`)).json())
+      .token_endpoint_auth_methods_supported;
   expect(await methods()).toEqual(expect.arrayContaining(['federated_jwt', 'spiffe_jwt']));
   await server.admin.call(putSettings, { params, body: { profile: 'fapi2-security' } });
   try {

@@ -5,9 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { exportJWK } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { z } from 'zod';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createWorkloadIdentity } from '../../../server/contract/workload-identity.ts';
+import { createWorkloadIdentity, type WorkloadIdentityInput } from '../../../server/contract/workload-identity.ts';
 import { type Made, makeAuthority, makeCertificate, named, shows, type Wanted } from '../../support/certificates.ts';
 import { type Answer, makeClient, makeRealm } from '../../support/clients.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -79,7 +80,7 @@ beforeAll(async () => {
   const identity = { audience: 'unused', use: 'authentication' as const };
   const org = { ...identity, issuer: 'spiffe://example.org', jwksUri: `${bundles.url}/org` };
   const com = { ...identity, issuer: 'spiffe://example.com', jwksUri: `${bundles.url}/com` };
-  const trust = (body: Parameters<typeof server.admin.call<typeof createWorkloadIdentity>>[1]['body']) =>
+  const trust = (body: z.input<typeof WorkloadIdentityInput>) =>
     server.admin.call(createWorkloadIdentity, { params, body });
   await trust({ ...org, name: 'shop', subject: ID, clientId: 'shop' });
   await trust({ ...com, name: 'billing', subject: 'spiffe://example.com/billing', clientId: 'billing' });

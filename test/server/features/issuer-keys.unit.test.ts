@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createIssuerKeys } from '../../../server/features/protocol/workload-identity/issuer-keys.ts';
-import { candidateKeys, readToken, timeFault } from '../../../server/features/protocol/workload-identity/token.ts';
+import { createIssuerKeys } from '../../../server/domain/issuer-keys.ts';
+import { candidateKeys, readToken, timeFault } from '../../../server/domain/workload-token.ts';
 
 const ISSUER = 'https://issuer.example';
 const SOURCE = { issuer: ISSUER, jwksUri: null };
@@ -139,7 +139,17 @@ describe('which keys may have signed a token', () => {
 describe('a token’s time', () => {
   const now = new Date(1_000_000_000);
   const at = 1_000_000;
-  const good = { jwt: '', alg: '', kid: undefined, issuer: '', subject: '', audiences: [], typ: undefined, jti: undefined, nbf: undefined };
+  const good = {
+    jwt: '',
+    alg: '',
+    kid: undefined,
+    issuer: '',
+    subject: '',
+    audiences: [],
+    typ: undefined,
+    jti: undefined,
+    nbf: undefined,
+  };
   test.each([
     [{ iat: at - 10, exp: at + 10 }, undefined],
     [{ iat: at - 100, exp: at - 59 }, undefined],

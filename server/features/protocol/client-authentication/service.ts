@@ -1,5 +1,4 @@
-// Owns: authenticating the client of an OAuth request: by a secret, private_key_jwt, a certificate (mutual TLS), a workload's
-// token or X.509-SVID, or none.
+// Owns: authenticating the client of an OAuth request: by a secret, private_key_jwt, a certificate, a workload, or none.
 // Does not own: the client's permissions (features/protocol/token), its row (features/configuration/clients).
 // Implements: RFC 6749 §2.3, RFC 7523 §3, RFC 8705 §2; specification 5; every refusal is the same invalid_client.
 import { timingSafeEqual } from 'node:crypto';

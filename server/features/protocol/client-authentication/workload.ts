@@ -9,13 +9,18 @@ import {
   type ReadCertificate,
   readCertificate,
 } from '../../../domain/client-certificate.ts';
+import { type IssuerKeys, signatureHolds } from '../../../domain/issuer-keys.ts';
 import { isFirstUse } from '../../../domain/spent-proofs.ts';
+import {
+  type ForeignKey,
+  type Presented,
+  readToken,
+  timeFault,
+  trustDomainOf,
+} from '../../../domain/workload-token.ts';
 import type { ClientCertificate } from '../../../http/client-certificate.ts';
 import { createRecentlyUsed } from '../../../schedule/recently-used.ts';
 import type { ClientView, WorkloadTerms } from '../../configuration/clients/view.ts';
-import { type IssuerKeys, signatureHolds } from '../workload-identity/issuer-keys.ts';
-import { clientsOf } from '../workload-identity/store.ts';
-import { type ForeignKey, type Presented, readToken, timeFault, trustDomainOf } from '../workload-identity/token.ts';
 import type { FederatedAssertion } from './presented.ts';
 import type { Judged, Verdict } from './service.ts';
 
@@ -45,6 +50,22 @@ const issuerFor = (client: Pick<ClientView, 'authMethod'>, { issuer, subject }: 
 
 const authoritiesIn = (keys: readonly ForeignKey[]): string[] =>
   keys.flatMap(({ use, x5c }) => (use === 'x509-svid' && x5c?.[0] !== undefined ? [x5c[0]] : []));
+
+/** The clients that a token authenticates by a workload identity: several, if identities of several issuers fit. */
+async function clientsOf(
+  sql: Sql,
+  realm: string,
+  { issuers, subject, audiences }: { issuers: readonly string[]; subject: string; audiences: readonly string[] },
+): Promise<string[]> {
+  const rows = await sql<{ client_id: string }>`
+    select distinct w.client_id
+    from workload_identity w join client c on c.realm_id = w.realm_id and c.client_id = w.client_id
+    where w.realm_id = ${realm} and w.issuer = any(${issuers}::text[]) and w.subject = ${subject}
+      and w.audience = any(${audiences}::text[]) and w.use <> 'exchange' and w.enabled
+      and c.token_endpoint_auth_method in ('federated_jwt', 'spiffe_jwt')
+    order by w.client_id limit 2`;
+  return rows.map((row) => row.client_id);
+}
 
 export function createWorkloadChecks({
   sql,

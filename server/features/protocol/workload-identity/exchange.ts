@@ -1,5 +1,5 @@
 // Owns: exchanging a workload's token for one of a realm: finding its credential, checking it, the new token's rights.
-// Does not own: reading and checking a token (token.ts), the issuers' keys (issuer-keys.ts), minting (features/configuration/issued-tokens).
+// Does not own: reading and checking a token (domain/workload-token.ts), the issuers' keys (domain/issuer-keys.ts), minting (features/configuration/issued-tokens).
 // Implements: specification 4.7, 5 rule 5, 6.1 rule 4, 7; decisions "Workload identity"; RFC 8693, RFC 7523.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
@@ -9,16 +9,16 @@ import { exchangeBody } from '../../../contract/workload-exchange.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import type { ScopeView } from '../../../domain/claims.ts';
+import { type IssuerKeys, signatureHolds } from '../../../domain/issuer-keys.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
+import { type Presented, readToken, timeFault } from '../../../domain/workload-token.ts';
 import type { Refusals } from '../../../events/refusals.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { Authenticated } from '../client-authentication/service.ts';
 import type { Grant, GrantRequest } from '../token/grant.ts';
-import { type IssuerKeys, signatureHolds } from './issuer-keys.ts';
 import * as store from './store.ts';
-import { type Presented, readToken, timeFault } from './token.ts';
 
 /**
  * Every failure is answered this long after the request arrived, so that the time doesn't reveal which lookups were

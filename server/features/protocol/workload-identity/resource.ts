@@ -3,11 +3,11 @@
 import { type FieldError, Problem } from '../../../contract/problem.ts';
 import { workloadIdentity } from '../../../contract/workload-identity.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
+import { trustDomainOf } from '../../../domain/workload-token.ts';
 import { isNoRealms } from '../../../http/own-addresses.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { joinPaths } from '../../../resource/items.ts';
 import type { Fields, Wanted } from '../../../resource/part.ts';
-import { trustDomainOf } from './token.ts';
 
 const KIND = 'workloadIdentity';
 

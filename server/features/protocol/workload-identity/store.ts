@@ -28,19 +28,3 @@ export async function match(
     order by array_position(${audiences}::text[], audience) limit 1`;
   return row;
 }
-
-/** The clients that a token authenticates by a workload identity: several, if identities of several issuers fit. */
-export async function clientsOf(
-  sql: Sql,
-  realm: string,
-  { issuers, subject, audiences }: { issuers: readonly string[]; subject: string; audiences: readonly string[] },
-): Promise<string[]> {
-  const rows = await sql<{ client_id: string }>`
-    select distinct w.client_id
-    from workload_identity w join client c on c.realm_id = w.realm_id and c.client_id = w.client_id
-    where w.realm_id = ${realm} and w.issuer = any(${issuers}::text[]) and w.subject = ${subject}
-      and w.audience = any(${audiences}::text[]) and w.use <> 'exchange' and w.enabled
-      and c.token_endpoint_auth_method in ('federated_jwt', 'spiffe_jwt')
-    order by w.client_id limit 2`;
-  return rows.map((row) => row.client_id);
-}

@@ -1,10 +1,10 @@
 // The keys of foreign issuers: found by discovery or at an explicit address, through the outbound guard, cached for a
 // while, and fetched again once for an unknown key. Specification 4.7 step 3, 5 rule 5; decisions "Workload identity".
 import { z } from 'zod';
-import { makeRoom } from '../../../db/cache.ts';
-import type { Outbound } from '../../../http/outbound.ts';
-import { isWithin } from '../../../schedule/window.ts';
-import { candidateKeys, type ForeignKey, ForeignKeySet, type Presented, signedBy } from './token.ts';
+import { makeRoom } from '../db/cache.ts';
+import type { Outbound } from '../http/outbound.ts';
+import { isWithin } from '../schedule/window.ts';
+import { candidateKeys, type ForeignKey, ForeignKeySet, type Presented, signedBy } from './workload-token.ts';
 
 const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 // RFC 7517 §8.5.2: a Kubernetes API server answers 406 where the media type of JWK sets isn't taken.

@@ -4,7 +4,7 @@
 import { compactVerify } from 'jose/jws/compact/verify';
 import { importJWK } from 'jose/key/import';
 import { z } from 'zod';
-import { DAY_SECONDS } from '../../../contract/durations.ts';
+import { DAY_SECONDS } from '../contract/durations.ts';
 
 const SKEW_SECONDS = 60;
 const LONGEST_LIFE_SECONDS = DAY_SECONDS;
