@@ -42,6 +42,7 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
   slapd: () => slapdPath(say),
   patroni: () => obtainPatroni(say),
   // Python, Go and their registries are on no machine that is promised.
+  spire: () => prepareBy('kubernetes', '--spire').catch(notPromised),
   goClient: () => obtainGoClient(say).catch(notPromised),
   pythonClient: () => obtainPythonClient(say).catch(notPromised),
   scimTester: () => obtainScimTester(say).catch(notPromised),
@@ -50,7 +51,7 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
 /** Those that use the same thing, Debian's packages or a folder of programs, one after the other; the others at once. */
 const lanes: readonly (readonly Exclude<Need, 'database'>[])[] = [
   ['chromium', 'slapd', 'samlTools', 'patroni', 'containers'],
-  ['kubernetes', 'helm', 'kstatus', 'node', 'goClient'],
+  ['kubernetes', 'helm', 'kstatus', 'node', 'spire', 'goClient'],
   ['pythonClient', 'scimTester'],
 ];
 

@@ -111,6 +111,24 @@ export const kstatus: Bundle = {
   ],
 };
 
+const spireVersion = versionOf('spire');
+
+/** SPIRE, which gives workloads SPIFFE IDs. */
+export const spire: Bundle = {
+  name: 'spire',
+  version: spireVersion,
+  programs: [
+    {
+      name: 'spire-server',
+      module: 'spire',
+      package: 'github.com/spiffe/spire/cmd/spire-server',
+      version: spireVersion,
+      stamp: '',
+      takes: 'eight minutes',
+    },
+  ],
+};
+
 const containerdVersion = versionOf('containerd');
 const fromContainerd = (name: string, takes: string): Program => ({
   name,

@@ -2,17 +2,18 @@
 // Does not own: how (obtain.ts). Options get more: Helm, what judges conditions, a node.
 import { parseArgs, styleText } from 'node:util';
 import { errorWords } from '../../server/contract/error-words.ts';
-import { type Bundle, helm, kstatus, kubernetes, node } from './assets.ts';
+import { type Bundle, helm, kstatus, kubernetes, node, spire } from './assets.ts';
 import { obtain } from './obtain.ts';
 
 const usage = `Makes sure that the programs of the Kubernetes tests are here, and says where. What is missing is downloaded or built
 with Go, once for all versions; the first time takes minutes, every other none.
 
-Usage: npm run kubernetes -- [--helm] [--kstatus] [--node]
+Usage: npm run kubernetes -- [--helm] [--kstatus] [--node] [--spire]
 
   --helm     Helm as well, for the test of the chart
   --kstatus  what judges conditions as Flux, Helm and Argo CD do, as well
   --node     kubelet, containerd and what else a node on which Pods run has, as well
+  --spire    SPIRE's server, which gives workloads SPIFFE IDs, as well
 
 Environment
   KUBEBUILDER_ASSETS  a folder that has kube-apiserver, etcd, kube-controller-manager and kubectl: these are used
@@ -27,6 +28,7 @@ const options = {
   helm: { type: 'boolean' },
   kstatus: { type: 'boolean' },
   node: { type: 'boolean' },
+  spire: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -54,6 +56,7 @@ else
     if (wanted.helm) await prepare(helm);
     if (wanted.kstatus) await prepare(kstatus);
     if (wanted.node) await prepare(node);
+    if (wanted.spire) await prepare(spire);
   } catch (error) {
     process.stderr.write(`${styleText('red', errorWords(error))}\n`);
     process.exitCode = 1;

@@ -167,6 +167,67 @@ test.each([
   expect(() => workloadIdentity.document(parsed, context())).toThrow(message);
 });
 
+test('a Realm’s document holds a workload identity for each ServiceAccount of a client, which no admin role reaches', () => {
+  const serviceAccounts = [
+    { name: 'web', audience: 'https://iam.example/realms/acme' },
+    { name: 'web', namespace: 'canary', audience: 'canary' },
+  ];
+  const client = { clientId: 'web', tokenEndpointAuthMethod: 'federated_jwt' } as const;
+  const spec = realm.spec.parse({ realm: 'acme', clients: [{ ...client, serviceAccounts }] });
+  const always = {
+    issuer: 'https://cluster.local',
+    clientId: 'web',
+    use: 'authentication',
+    adminAccess: false,
+    enabled: true,
+    singleUse: false,
+  };
+  expect(realm.document(spec, context({}, 'https://cluster.local'))).toStrictEqual({
+    clients: [client],
+    workloadIdentity: [
+      {
+        ...always,
+        name: 'web team:web',
+        subject: 'system:serviceaccount:team:web',
+        audience: 'https://iam.example/realms/acme',
+      },
+      { ...always, name: 'web canary:web', subject: 'system:serviceaccount:canary:web', audience: 'canary' },
+    ],
+  });
+});
+
+test.each([
+  ['authenticates otherwise', { tokenEndpointAuthMethod: 'client_secret_basic' }, 'must be federated_jwt', true],
+  ['has no method', {}, 'must be federated_jwt', true],
+  ['is on a cluster whose issuer is not known', { tokenEndpointAuthMethod: 'federated_jwt' }, 'is not known', false],
+  [
+    'names one twice',
+    {
+      tokenEndpointAuthMethod: 'federated_jwt',
+      serviceAccounts: ['a', 'b'].map((audience) => ({ name: 'web', audience })),
+    },
+    'names a ServiceAccount twice',
+    true,
+  ],
+])('a client with ServiceAccounts that %s is refused', (_, more, message, known) => {
+  const client = { clientId: 'web', serviceAccounts: [{ name: 'web', audience: 'a' }], ...more };
+  const spec = realm.spec.parse({ realm: 'acme', clients: [client] });
+  expect(() => realm.document(spec, context({}, known ? 'https://cluster.local' : undefined))).toThrow(message);
+});
+
+test('a WorkloadIdentity outside the namespace of its Realm authenticates no client', () => {
+  const guest = { ...context({}, 'https://cluster.local'), guest: true };
+  const of = (use?: string) => workloadIdentity.spec.parse({ ...trust, serviceAccountRef: { name: 'ci' }, use });
+  for (const use of ['authentication', 'both'])
+    expect(() => workloadIdentity.document(of(use), guest)).toThrow(
+      'spec.use: authenticating a client is for resources',
+    );
+  for (const use of ['exchange', undefined])
+    expect(workloadIdentity.document(of(use), guest).workloadIdentity).toMatchObject([
+      { use: 'exchange', adminAccess: false },
+    ]);
+});
+
 test('a Secret’s value that looks like a placeholder is refused without being repeated', () => {
   const ref = { secretKeyRef: { name: 's', key: 'k' } };
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of a realm document

@@ -112,7 +112,7 @@ export function shows(
     headers = {},
     chain = [],
   }: {
-    by?: Made | undefined;
+    by?: Pick<Made, 'pem' | 'key'> | undefined;
     form?: Record<string, string>;
     headers?: Record<string, string>;
     chain?: readonly Made[];

@@ -18,7 +18,8 @@ export type Need =
   | 'pythonClient'
   | 'samlTools'
   | 'scimTester'
-  | 'slapd';
+  | 'slapd'
+  | 'spire';
 
 /** Modules whose importers need a preparation. */
 const files: Record<string, Need> = {
@@ -56,6 +57,7 @@ function visit(file: string, tests: string, seen: Set<string>, needs: Set<Need>)
     if (/^\s*type\b/.test(names)) continue;
     if (target.endsWith('kubernetes/assets.ts') && /\bhelm\b/.test(names)) needs.add('helm');
     if (target.endsWith('/assets.ts') && /\bkstatus\b/.test(names)) needs.add('kstatus');
+    if (target.endsWith('/assets.ts') && /\bspire\b/.test(names)) needs.add('spire');
     visit(path.resolve(path.dirname(file), target), tests, seen, needs);
   }
 }

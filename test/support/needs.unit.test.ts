@@ -64,6 +64,7 @@ const may: Record<keyof typeof projects, Need[]> = {
     'samlTools',
     'scimTester',
     'slapd',
+    'spire',
   ],
 };
 

@@ -41,6 +41,31 @@ test('is not warned of where it needs none: public, by key, or because a workloa
   ]);
 });
 
+test('one that a workload identity must authenticate is named until there is one, and a plan says if it goes', async () => {
+  const web = { clientId: 'web', tokenEndpointAuthMethod: 'federated_jwt', grantTypes: ['client_credentials'] };
+  const identity = { name: 'pod', issuer: 'https://i.example', subject: 'pod', audience: 'a', clientId: 'web' };
+  const manager = 'team';
+  const { warnings } = await api.apply('acme', { clients: [web] }, { manager, dryRun: 'true' });
+  expect(warnings).toMatchObject([{ key: 'web', message: expect.stringMatching(/^has no workload identity/) }]);
+  expect(await warned({ clients: [web], workloadIdentity: [identity] }, { manager })).toEqual(['client web']);
+  const both = { clients: [web], workloadIdentity: [{ ...identity, use: 'authentication' }] };
+  expect(await warned(both, { manager })).toEqual([]);
+  expect(await warned({ clients: [web] }, { manager })).toEqual([]);
+  expect(
+    await warned({ ...both, workloadIdentity: [{ ...identity, enabled: false }] }, { manager, dryRun: 'true' }),
+  ).toEqual(['client web']);
+  const gone = await api.apply('acme', { clients: [web] }, { manager, prune: 'true', dryRun: 'true' });
+  expect(gone.consequences).toMatchObject([
+    {
+      kind: 'workloadIdentity',
+      key: 'pod',
+      message: 'the client web can’t authenticate by it any more',
+      locksOut: true,
+    },
+  ]);
+  expect(gone.warnings).toMatchObject([{ kind: 'client', key: 'web' }]);
+});
+
 test('one with a resource that the realm does not list is named, since it gets no token for it', async () => {
   const shop = 'https://shop.example.com/';
   const spa = {
