@@ -44,6 +44,8 @@ describe('a credential', () => {
       jwksUri: null,
       scopes: '',
       enabled: true,
+      use: 'exchange',
+      singleUse: null,
       adminAccess: true,
     });
     const read = await server.admin.call(api.getWorkloadIdentity, { params: { ...params, id: made.id } });
