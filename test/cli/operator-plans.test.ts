@@ -36,7 +36,7 @@ beforeAll(async () => {
   server = await startTestServer({ env: withOperator });
   const clients = ['web', 'old'].map(client);
   await keep('k8s:prod/identity/Realm/acme', { realm: { accessTokenTtlSeconds: 600 }, clients });
-  const guest = { name: 'ci', ...trust, clientId: 'web', use: 'exchange', adminAccess: false };
+  const guest = { name: 'ci', ...trust, clientId: 'web', use: 'exchange' as const, adminAccess: false };
   await keep('k8s:prod/shop/WorkloadIdentity/ci', { workloadIdentity: [guest] });
 });
 afterAll(() => server?.stop());

