@@ -41,6 +41,15 @@ test.each([
   expect(faultsOf({ SVC_OTHER_ADDRESSES: address })).toEqual([expect.stringContaining('SVC_OTHER_ADDRESSES')]);
 });
 
+test.each(['http://id.example.com', 'http://10.0.0.1:8080', 'ftp://id.example.com', 'id.example.com'])(
+  '%s is no public address of the server: it is https, except on loopback',
+  (address) => {
+    expect(faultsOf({ SVC_BASE_URL: address })).toEqual([expect.stringContaining('SVC_BASE_URL')]);
+    for (const own of ['https://id.example.com', 'http://localhost:8080', 'http://127.0.0.1'])
+      expect(faultsOf({ SVC_BASE_URL: own })).toEqual([]);
+  },
+);
+
 test.each(['300.1.1.1', '10.0.0.0/40', 'proxy.example.com', '10.0.0.1;10.0.0.2'])(
   '%s is no address of a proxy',
   (entry) => {

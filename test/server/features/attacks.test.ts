@@ -104,6 +104,29 @@ test('code injection: a stolen code in the thief’s own sign-in fails by their 
   expect((await redeem(bare, '')).body.error).toBe('invalid_grant');
 });
 
+test('code replay: a thief without the verifier ends nothing of what the code gave to its owner', async () => {
+  const answer = await signedIn();
+  const { body } = await redeem(answer);
+  for (const verifier of ['the-verifier-of-the-thief-who-began-another-sign-in-01', ''])
+    expect((await redeem(answer, verifier)).body.error).toBe('invalid_grant');
+  expect((await userinfo(body.access_token)).status).toBe(200);
+  const { body: next } = await refresh(body.refresh_token);
+  expect((await redeem(answer)).body.error).toBe('invalid_grant');
+  expect((await userinfo(next.access_token)).status).toBe(401);
+});
+
+test('a password is not sent on: each answer to a form with a password, or to a request by POST, is a 303', async () => {
+  const person = createPerson(server.baseUrl);
+  const page = await person.open(asked());
+  const fields = { ...page.fields, do: 'next', username: 'alice', password: PASSWORD };
+  const init = (form: Record<string, string>) => ({ method: 'POST', body: new URLSearchParams(form) });
+  const answered = await person.once(new URL(page.url).pathname, init(fields));
+  expect([answered.status, answered.headers.get('location')]).toEqual([303, expect.stringContaining(`${RP}?code=`)]);
+  const { pathname, searchParams } = new URL(asked(), server.baseUrl);
+  const moved = await person.once(pathname, init(Object.fromEntries(searchParams)));
+  expect([moved.status, moved.headers.get('location')]).toEqual([303, expect.stringContaining(pathname)]);
+});
+
 test('refresh theft: whoever comes second with a token, the owner or the thief, ends what both have', async () => {
   const { body: first } = await redeem(await signedIn());
   const { body: thiefs } = await refresh(first.refresh_token);

@@ -103,6 +103,18 @@ describe('a code', () => {
   test.each<[string, Partial<CodeRow> | undefined, Partial<CodeRequest>, string[]]>([
     ['nobody has', undefined, {}, ['invalid_grant', 'no such code for this client', 'nothing']],
     ['was used', { used_at: now }, {}, ['invalid_grant', 'the code was used before', 'reuse']],
+    [
+      'was used, and comes with another verifier',
+      { used_at: now },
+      { verifier: 'w'.repeat(43) },
+      ['invalid_grant', 'the code was used before, and the PKCE verifier does not hold', 'nothing'],
+    ],
+    [
+      'was used, and comes for elsewhere',
+      { used_at: now },
+      { redirectUri: 'https://x' },
+      ['invalid_grant', 'the code was used before, and redirect_uri differs', 'nothing'],
+    ],
     ['has expired', { expires_at: now }, {}, ['invalid_grant', 'the code has expired', 'use up']],
     ['was for elsewhere', {}, { redirectUri: 'https://x' }, ['invalid_grant', 'redirect_uri differs', 'use up']],
     [

@@ -53,16 +53,28 @@ export interface RefreshRequest extends Wanted {
   isEnough(family: FamilyRow): boolean;
 }
 
+/** What of the request does not fit the authorization request of its code; undefined: all fits. */
+function faultOf(
+  { redirectUri, codeChallenge, dpopJkt }: GrantData,
+  request: Pick<CodeRequest, 'redirectUri' | 'verifier' | 'sender'>,
+): string | undefined {
+  if (redirectUri !== request.redirectUri) return 'redirect_uri differs';
+  if (!pkceHolds(codeChallenge, request.verifier)) return 'the PKCE verifier does not hold';
+  if (dpopJkt !== undefined && dpopJkt !== request.sender.jkt) return 'the proof is not of the key that was named';
+  return undefined;
+}
+
 export function judgeCode(code: CodeRow | undefined, request: CodeRequest): Verdict {
   const refuse = refusing('The code is not valid');
   if (!code) return refuse('nothing', 'no such code for this client');
-  if (code.used_at) return refuse('reuse', 'the code was used before');
+  const fault = faultOf(code.request, request);
+  // A caller that could not have redeemed the code must not end what it gave (OAuth 2.1 §7.5.3).
+  if (code.used_at)
+    return fault === undefined
+      ? refuse('reuse', 'the code was used before')
+      : refuse('nothing', `the code was used before, and ${fault}`);
   if (code.expires_at <= request.now) return refuse('use up', 'the code has expired');
-  if (code.request.redirectUri !== request.redirectUri) return refuse('use up', 'redirect_uri differs');
-  if (!pkceHolds(code.request.codeChallenge, request.verifier))
-    return refuse('use up', 'the PKCE verifier does not hold');
-  if (code.request.dpopJkt !== undefined && code.request.dpopJkt !== request.sender.jkt)
-    return refuse('use up', 'the proof is not of the key that was named');
+  if (fault !== undefined) return refuse('use up', fault);
   if (!code.user_enabled) return refuse('use up', 'the user is disabled');
   return narrowed(code.request, { ...request, scopes: undefined });
 }
