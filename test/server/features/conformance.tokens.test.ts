@@ -133,6 +133,17 @@ const profile = { ...name, nickname: 'Al', zoneinfo: 'Europe/Zurich', updated_at
 const email = { email: 'alice@example.com', email_verified: true };
 const phone = { phone_number: '+41 1', phone_number_verified: true };
 const address = { address: { locality: 'Bern', country: 'CH' } };
+test('OAuth 2.1 §1.4.1: a request without a scope gets the client’s defaults, and the answer says which', async () => {
+  await makeRelyingParty(server, 'defaults', {
+    defaultClientScopes: ['email', 'profile'],
+    optionalClientScopes: ['phone'],
+  });
+  const { answer } = await signedIn(server, { client_id: 'defaults', scope: '' });
+  const { body } = await exchange(server, answer, {}, 'defaults');
+  expect(String(body.scope).split(' ').sort()).toEqual(['email', 'profile']);
+  expect(claimsIn(body.access_token).scope).toBe(body.scope);
+});
+
 test('a scope that is not understood is in nothing that is given', async () => {
   const { body } = await freshTokens(server, { scope: 'openid email orders:read' });
   expect([body.scope, claimsIn(body.access_token).scope]).toEqual(['openid email', 'openid email']);
