@@ -46,5 +46,5 @@ USER 65532:65532
 EXPOSE 8080 8081
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/usr/local/bin/node"]
-# server.js, or migrate.js, reseal.js, recover-admin.js, operator.js, realmctl.js
+# server.js, or migrate.js, reseal.js, backup.js, recover-admin.js, operator.js, realmctl.js
 CMD ["server.js"]

@@ -1,8 +1,8 @@
 // `npm run build [-- FOLDER] [--role ROLE]`: builds one file per role under dist/, with the files that it reads and its compiled code
-// for the next start. ROLE: server, operator, migrate, reseal, recover-admin or realmctl; then only that role is built. Development needs
+// for the next start. ROLE: server, operator, migrate, reseal, backup, recover-admin or realmctl; then only that role is built. Development needs
 // no build: every program runs from its .ts file. Performance section 7 and technique 10.
 //
-//   dist/server.js, operator.js, migrate.js, reseal.js, recover-admin.js   run these: each turns the compile cache on and loads its bundle
+//   dist/server.js, operator.js, migrate.js, reseal.js, backup.js, recover-admin.js   run these: each turns the compile cache on and loads its bundle
 //   dist/node-version.mjs                     refuses a Node that is too old with a one-line message
 //   dist/bundles/                             the bundles, the password thread, the migrations, the message texts, the common passwords, the files of
 //                                             the console and of the API page
@@ -28,7 +28,7 @@ const USAGE = `Bundles the programs, one file for each, with what they read besi
 Usage: npm run build [-- FOLDER] [--role ROLE]
 
   FOLDER  where to (default dist); it holds a former build, or nothing
-  --role  server, operator, migrate, reseal, recover-admin or realmctl, and nothing else
+  --role  server, operator, migrate, reseal, backup, recover-admin or realmctl, and nothing else
 
 Examples
   npm run build
@@ -60,6 +60,7 @@ const programs = {
   operator: 'operator/main.ts',
   migrate: 'server/db/main.ts',
   reseal: 'server/reseal/main.ts',
+  backup: 'server/backup/main.ts',
   'recover-admin': 'server/recover/main.ts',
 };
 const known = [...Object.keys(programs), 'realmctl'];

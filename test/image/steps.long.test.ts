@@ -80,6 +80,7 @@ test('there is nothing in it but built files and native code', () => {
   top.delete('realmctl');
   expect([...top].sort()).toEqual([
     '.cache',
+    'backup.js',
     'bundles',
     'migrate.js',
     'node-version.mjs',
