@@ -14,9 +14,9 @@ import { createInfrastructure } from '../compose/infrastructure.ts';
 import { sealedColumns } from '../compose/sealed-columns.ts';
 import { BadEnvironment, directDatabase, parseConfig } from '../config.ts';
 import { errorWords } from '../contract/error-words.ts';
+import { bySystem } from '../contract/events.ts';
 import { RealmName } from '../contract/names.ts';
 import { helpOf } from '../contract/program-words.ts';
-import { bySystem } from '../contract/events.ts';
 import { newId } from '../crypto/ids.ts';
 import { openKeyring } from '../custody/custody.ts';
 import { openPool, sqlOver } from '../db/sql.ts';
@@ -66,7 +66,11 @@ interface Save {
   choice: { sessions: boolean; history: boolean };
 }
 
-async function save({ realm, recipients, output, choice }: Save, url: string, { seal, transact }: Infrastructure): Promise<void> {
+async function save(
+  { realm, recipients, output, choice }: Save,
+  url: string,
+  { seal, transact }: Infrastructure,
+): Promise<void> {
   if (realm === 'master') throw new Error('master belongs to its installation: back up the database instead');
   const encrypter = new Encrypter();
   for (const recipient of recipients) encrypter.addRecipient(recipient);
@@ -103,7 +107,9 @@ async function restore(
   const plain = await decrypter.decrypt(Readable.toWeb(source) as ReadableStream<Uint8Array>);
   const input = Readable.fromWeb(plain as import('node:stream/web').ReadableStream);
   const lines = linesOf(input);
-  const { realm, rows } = await createRestore({ transact, secrets: createRowSecrets(seal, sealedColumns) })(lines, { as });
+  const { realm, rows } = await createRestore({ transact, secrets: createRowSecrets(seal, sealedColumns) })(lines, {
+    as,
+  });
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   console.log(`Restored the realm ${realm}: ${total} rows, ${rows.realm_user ?? 0} of them users.`);
 }
@@ -145,7 +151,9 @@ function askedIn(args: string[]) {
       return { save: { realm: place, recipients, output, choice } };
     }
     const named = as === undefined || RealmName.safeParse(as).success;
-    return command === 'restore' && identity !== undefined && named ? { restore: { file: place, identity, as } } : undefined;
+    return command === 'restore' && identity !== undefined && named
+      ? { restore: { file: place, identity, as } }
+      : undefined;
   } catch {
     return undefined;
   }

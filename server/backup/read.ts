@@ -1,6 +1,6 @@
 // Reads a realm for its backup, as it is at one moment: in one transaction that sees no later change, in batches by key.
 import type pg from 'pg';
-import { Fragment, fragment, type Sql, sqlOver } from '../db/sql.ts';
+import { type Fragment, fragment, type Sql, sqlOver } from '../db/sql.ts';
 import { raw, schemaNumber, type Table, tablesOfRealms } from './catalogue.ts';
 import { FORM, type Header } from './form.ts';
 import type { Row, RowSecrets } from './secrets.ts';
@@ -23,7 +23,8 @@ async function* rowsOf(sql: Sql, { name, columns, key }: Table, realm: string): 
       last && rest.length > 0
         ? fragment`and (${raw(quoted(rest))}) > (${join(rest.map((c) => fragment`${last?.[c] ?? null}::text::${raw(typeOf(c))}`))})`
         : fragment``;
-    const order = rest.length > 0 ? fragment`order by ${raw(rest.map((c) => `t."${c}"`).join(', '))} limit ${BATCH}` : fragment``;
+    const order =
+      rest.length > 0 ? fragment`order by ${raw(rest.map((c) => `t."${c}"`).join(', '))} limit ${BATCH}` : fragment``;
     const rows = await sql<Row>`select ${texts} from ${raw(name)} t where t.realm_id = ${realm} ${after} ${order}`;
     yield* rows;
     last = rows.at(-1);
@@ -46,7 +47,13 @@ export async function* readRealm(
   try {
     await client.query("set local datestyle = 'ISO'; set local intervalstyle = 'postgres'; set local timezone = 'UTC'");
     const tables = await tablesOfRealms(sql);
-    const header: Header = { form: FORM, realm, schema: await schemaNumber(sql), createdAt: at.toISOString(), ...choice };
+    const header: Header = {
+      form: FORM,
+      realm,
+      schema: await schemaNumber(sql),
+      createdAt: at.toISOString(),
+      ...choice,
+    };
     yield JSON.stringify(header);
     const end: Record<string, number> = {};
     for (const table of tables) {

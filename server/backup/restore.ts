@@ -54,7 +54,10 @@ function insert(sql: Sql, { name, columns }: Table, rows: readonly Row[]) {
 
 /** @param lines of the decrypted file, read once @param as the realm's new name; absent: its own */
 export function createRestore({ transact, secrets }: { transact: Transact; secrets: RowSecrets }) {
-  return async function restore(lines: AsyncIterable<string>, { as }: { as?: string | undefined } = {}): Promise<Restored> {
+  return async function restore(
+    lines: AsyncIterable<string>,
+    { as }: { as?: string | undefined } = {},
+  ): Promise<Restored> {
     const reader = lines[Symbol.asyncIterator]();
     const next = async (): Promise<string> => {
       const { value, done } = await reader.next();
@@ -88,7 +91,8 @@ export function createRestore({ transact, secrets }: { transact: Transact; secre
             await flush();
             const { end } = parsed(line, End);
             const counted = Object.entries(end).filter(([, count]) => count > 0);
-            const right = counted.length === Object.keys(rows).length && counted.every(([name, count]) => rows[name] === count);
+            const right =
+              counted.length === Object.keys(rows).length && counted.every(([name, count]) => rows[name] === count);
             if (!right) throw new Error('the file is not whole: rows are missing');
             break;
           }
@@ -96,7 +100,13 @@ export function createRestore({ transact, secrets }: { transact: Transact; secre
           const table = tables.get(name);
           const part = partOf(name);
           const known = new Set(table?.columns.map((column) => column.name));
-          if (!table || part === undefined || part === 'never' || row.realm_id !== header.realm || !Object.keys(row).every((c) => known.has(c)))
+          if (
+            !table ||
+            part === undefined ||
+            part === 'never' ||
+            row.realm_id !== header.realm ||
+            !Object.keys(row).every((c) => known.has(c))
+          )
             throw new Error('the file is not a backup of a realm, or it was changed');
           if (batch && (batch.table !== table || (batch.rows.length >= BATCH && !table.namesItself))) await flush();
           rename(name, row, header.realm, realm);
@@ -105,7 +115,12 @@ export function createRestore({ transact, secrets }: { transact: Transact; secre
           batch.rows.push(row);
           rows[name] = (rows[name] ?? 0) + 1;
         }
-        tx.record({ type: 'REALM_RESTORED', realm, by: bySystem, data: { from: header.realm, backupOf: header.createdAt } });
+        tx.record({
+          type: 'REALM_RESTORED',
+          realm,
+          by: bySystem,
+          data: { from: header.realm, backupOf: header.createdAt },
+        });
       },
       { longestMs: LONGEST_MS },
     );

@@ -26,7 +26,10 @@ export function createRowSecrets(seal: Seal, columns: readonly SealedColumn[]) {
     const value = Member.parse(JSON.parse(text));
     const held = value[column.member];
     if (typeof held !== 'string') return;
-    row[column.column] = JSON.stringify({ ...value, [column.member]: each(Buffer.from(held, 'base64')).toString('base64') });
+    row[column.column] = JSON.stringify({
+      ...value,
+      [column.member]: each(Buffer.from(held, 'base64')).toString('base64'),
+    });
   }
 
   return {

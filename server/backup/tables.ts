@@ -5,8 +5,7 @@
 export type Part = 'always' | 'sessions' | 'history' | 'never';
 
 const lists: Record<Exclude<Part, 'always'>, string> = {
-  sessions:
-    'session session_client refresh_family revoked_token provider_session provider_token saml_session',
+  sessions: 'session session_client refresh_family revoked_token provider_session provider_token saml_session',
   // The chain over the log begins anew in the realm that is restored: its blocks name positions of one installation.
   history: 'event statistic sign_in_history applied_plan',
   // what lives for minutes or is under way, with an import's rows; administrators' sessions; the chain over the log, and what was forwarded
@@ -18,7 +17,9 @@ const lists: Record<Exclude<Part, 'always'>, string> = {
 };
 const parts = new Map(
   Object.entries(lists).flatMap(([part, names]) =>
-    names.split(/\s+/).map((name): [string, Part] => [name, part === 'sessions' || part === 'history' ? part : 'never']),
+    names
+      .split(/\s+/)
+      .map((name): [string, Part] => [name, part === 'sessions' || part === 'history' ? part : 'never']),
   ),
 );
 

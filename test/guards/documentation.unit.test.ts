@@ -21,7 +21,13 @@ const documents = [
 const VARIABLE =
   /\b(?:SVC_[A-Z0-9_]*[A-Z0-9]|DATABASE_URL|USER_REGISTRATION_ENABLED|KUBECONFIG|POD_NAMESPACE|NODE_ENV)\b/g;
 const variablesIn = (text: string): Set<string> => new Set(text.match(VARIABLE) ?? []);
-const readBy = ['server/config.ts', 'server/key-settings.ts', 'operator/config.ts', 'quickstart/main.ts', 'quickstart/secrets.ts'];
+const readBy = [
+  'server/config.ts',
+  'server/key-settings.ts',
+  'operator/config.ts',
+  'quickstart/main.ts',
+  'quickstart/secrets.ts',
+];
 /** What they say of themselves names some of these. */
 const told = ['server/usage.ts', 'quickstart/welcome.ts'];
 /** Names in prose: a prefix, an example, a cookie. */

@@ -49,7 +49,8 @@ async function contentOf(server: TestServer, key: Buffer, realm: string): Promis
       value.row.realm_id = REALM;
       if (value.row.target_realm === realm) value.row.target_realm = REALM;
       // a digest under the installation's own key, of a token that is compared itself; and the number of the last change
-      for (const own of ['token_digest', 'revision']) if (value.table === 'push_token' || value.table === 'realm') delete value.row[own];
+      for (const own of ['token_digest', 'revision'])
+        if (value.table === 'push_token' || value.table === 'realm') delete value.row[own];
       lines.push(JSON.stringify(value));
     }
     return lines.sort();
@@ -68,7 +69,16 @@ beforeAll(async () => {
   identity = path.join(folder, 'key.txt');
   await writeFile(identity, `# a comment\n${secret}\n`);
   file = path.join(folder, 'acme.age');
-  const saved = await backup(from, MASTER_KEY, 'save', REALM, '--recipient', await identityToRecipient(secret), '-o', file);
+  const saved = await backup(
+    from,
+    MASTER_KEY,
+    'save',
+    REALM,
+    '--recipient',
+    await identityToRecipient(secret),
+    '-o',
+    file,
+  );
   expect(saved).toMatchObject({ code: 0, stderr: '' });
 });
 afterAll(async () => {
@@ -87,7 +97,11 @@ test('the file is age’s, for its owner alone, and tells nothing; the audit log
   expect(bytes.includes(REALM) || bytes.includes('alice')).toBe(false);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const { body } = await from.admin.call(listEvents, { params: { realm: REALM }, query: { type: 'REALM_BACKED_UP' } });
-  expect(body?.[0]?.data).toMatchObject({ recipients: [expect.stringMatching(/^age1/)], sessions: true, history: true });
+  expect(body?.[0]?.data).toMatchObject({
+    recipients: [expect.stringMatching(/^age1/)],
+    sessions: true,
+    history: true,
+  });
 });
 
 test('in another installation, with another master key, the realm is the same: rows, secrets, signing keys, its clients’ secrets', async () => {
@@ -103,13 +117,24 @@ test('in another installation, with another master key, the realm is the same: r
 });
 
 test('a realm that is there is never written over; under another name it is restored beside it', async () => {
-  expect(await restore(file, '--identity', identity)).toMatchObject({ code: 1, stderr: expect.stringContaining('there is a realm acme') });
+  expect(await restore(file, '--identity', identity)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('there is a realm acme'),
+  });
   expect(await restore(file, '--identity', identity, '--as', 'acme-two')).toMatchObject({ code: 0 });
   expect(await contentOf(to, OTHER_KEY, 'acme-two')).toEqual(await contentOf(from, MASTER_KEY, REALM));
   expect((await tokenOf(to, 'acme-two')).status).toBe(200);
 });
 
-const header = (more: object) => ({ form: 'realmkeeper-realm-backup', realm: 'made-up', schema: 0, createdAt: 'x', sessions: true, history: true, ...more });
+const header = (more: object) => ({
+  form: 'realmkeeper-realm-backup',
+  realm: 'made-up',
+  schema: 0,
+  createdAt: 'x',
+  sessions: true,
+  history: true,
+  ...more,
+});
 
 /** A file for the same key, of these lines. */
 async function forged(lines: readonly object[]): Promise<string> {
@@ -158,9 +183,24 @@ test('a file that was changed, cut off, or is for another key, of another schema
 });
 
 test('wrong arguments make nothing', async () => {
-  const wrong = [[], ['save', REALM], ['save', REALM, '-o', 'x'], ['restore', file], ['save', 'Not A Name', '-o', 'x', '--recipient', 'x']];
+  const wrong = [
+    [],
+    ['save', REALM],
+    ['save', REALM, '-o', 'x'],
+    ['restore', file],
+    ['save', 'Not A Name', '-o', 'x', '--recipient', 'x'],
+  ];
   for (const args of wrong) expect((await backup(from, MASTER_KEY, ...args)).code).toBe(2);
-  const bad = await backup(from, MASTER_KEY, 'save', REALM, '--recipient', 'age1nothing', '-o', path.join(folder, 'none.age'));
+  const bad = await backup(
+    from,
+    MASTER_KEY,
+    'save',
+    REALM,
+    '--recipient',
+    'age1nothing',
+    '-o',
+    path.join(folder, 'none.age'),
+  );
   expect(bad.code).toBe(1);
   await expect(stat(path.join(folder, 'none.age'))).rejects.toThrow();
 });
