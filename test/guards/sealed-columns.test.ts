@@ -46,6 +46,7 @@ const sealers: Record<string, string> = {
   'server/features/configuration/messaging/send.ts': 'message',
   'server/domain/subjects.ts': 'realm',
   'server/domain/reseal.ts': 'realm',
+  'server/backup/secrets.ts': 'realm',
   'server/features/authentication/authenticators/magic-link.ts': 'a sign-in',
   'server/features/authentication/authenticators/otp.ts': 'a sign-in',
   'server/features/authentication/authenticators/push.ts': 'a sign-in',
