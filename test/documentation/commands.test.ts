@@ -80,10 +80,10 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['pg_dump', NEEDS.database],
     ['kubectl -n realmkeeper exec', NEEDS.cluster],
     ['pg_restore', NEEDS.database],
-    ['createdb', NEEDS.database],
     ['pgbackrest --stanza=realmkeeper stanza-create', 'needs pgBackRest, a PostgreSQL of its own and an object store'],
     ['pgbackrest --stanza=realmkeeper --delta', 'needs pgBackRest, a PostgreSQL of its own and an object store'],
     ['age-keygen', 'test/server/backup-realm.test.ts'],
+    ['createdb', NEEDS.database],
   ],
   'docs/cli.md': [
     ['realmctl login https', NEEDS.browser],
