@@ -10,6 +10,12 @@ const limits = {
   expect: { poll: { timeout: 100_000 } },
 };
 
+/**
+ * Tests that wait for a browser, and long ones, have a second try where nobody is there to repeat them: a press that a busy browser
+ * loses is no fault of ours. The run names each that needed it (test/support/report.ts).
+ */
+const second = (name: string) => ({ retry: process.env.CI && ['browser', 'long'].includes(name) ? 1 : 0 });
+
 export default defineConfig({
   test: {
     // one more than the machines that it is meant for have processors: many tests wait
@@ -18,7 +24,14 @@ export default defineConfig({
     // A worker goes from file to file: a process and all modules anew for each file cost more than most tests. Node loads them itself,
     // as it does in production: what Vite makes of a module runs at half the speed, by its indirect access to each import.
     projects: Object.entries(projects).map(([name, files]) => ({
-      test: { name, ...files, isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false }, ...limits },
+      test: {
+        name,
+        ...files,
+        isolate: false,
+        experimental: { viteModuleRunner: false, nodeLoader: false },
+        ...limits,
+        ...second(name),
+      },
     })),
   },
 });

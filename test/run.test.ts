@@ -46,6 +46,14 @@ test('a failed test fails the run, which names it at its end', async () => {
   expect(output.slice(output.indexOf('skipped '))).toMatch(/^FAILED .*a\.test\.ts > fails: expected 1 to be 2/m);
 });
 
+test('a test that passes at its second try is named, where it has one', async () => {
+  const twice = "let tries = 0;\ntest('wavers', () => { tries += 1; expect(tries).toBe(2); });\n";
+  const { code, last, output } = await run({ 'a.test.ts': twice }, {}, ['--retry', '1']);
+  expect([code, last]).toEqual([0, '1 passed, 0 failed']);
+  expect(output).toMatch(/^UNSTEADY .*a\.test\.ts > wavers$/m);
+  expect((await run({ 'a.test.ts': twice })).last).toBe('0 passed, 1 failed');
+});
+
 test('a file that cannot be loaded counts as a failure, and is named', async () => {
   const { code, last, output } = await run({ 'a.test.ts': passes, 'b.test.ts': "import './absent.ts';" });
   expect([code, last]).toEqual([1, '1 passed, 1 failed']);

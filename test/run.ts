@@ -18,7 +18,7 @@ import { type Need, needsOf } from './support/needs.ts';
 import { NotInstallable } from './support/packages.ts';
 import { obtainPatroni } from './support/patroni.ts';
 import { obtainPythonClient } from './support/python-client.ts';
-import { closingLine, countSuites, failures, type Missing, slowest, table, total } from './support/report.ts';
+import { closingLine, countSuites, failures, type Missing, slowest, table, total, unsteady } from './support/report.ts';
 import { obtainSamlTools } from './support/saml-tools.ts';
 import { obtainScimTester } from './support/scim-tester.ts';
 import { slapdPath } from './support/slapd.ts';
@@ -109,7 +109,7 @@ async function run(vitest: Vitest): Promise<void> {
   const excused = missing.reduce((sum, one) => sum + (one.excused ? one.tests : 0), 0);
   const unexcused = counts.skipped > excused;
   if (counts.failed > 0 || counts.passed === 0 || (ci && unexcused)) process.exitCode ||= 1;
-  const notes = [...failures(ran), ...remarks(missing, counts, unexcused)];
+  const notes = [...unsteady(ran), ...failures(ran), ...remarks(missing, counts, unexcused)];
   process.once('exit', () => say(['', slowest(ran), '', table(suites), ...notes, '', closingLine(counts)].join('\n')));
 }
 

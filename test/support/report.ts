@@ -114,6 +114,14 @@ export function failures(modules: TestModule[]): string[] {
   });
 }
 
+/** A line for each test that failed, and passed at its second try: it is to be mended. */
+export const unsteady = (modules: TestModule[]): string[] =>
+  modules.flatMap((module) =>
+    [...module.children.allTests('passed')].flatMap((test) =>
+      test.diagnostic()?.flaky ? [`UNSTEADY ${module.relativeModuleId} > ${test.fullName}`] : [],
+    ),
+  );
+
 /** The sums of all suites. */
 export function total(suites: Suite[]): Pick<Suite, 'passed' | 'failed' | 'skipped'> {
   const sum = (key: 'passed' | 'failed' | 'skipped') => suites.reduce((all, suite) => all + suite[key], 0);
