@@ -67,7 +67,11 @@ test('a database that takes no writes is away: APIs, pages and the token endpoin
   } finally {
     await takeWrites(true);
   }
-  expect((await server.admin.call(createRole, { params: { realm: REALM }, body: { name: 'after' } })).status).toBe(201);
+  // Here, too, the first may meet a connection that was just closed.
+  const again = (name: string) => server.admin.call(createRole, { params: { realm: REALM }, body: { name } });
+  const first = await again('after').catch((error: unknown) => error);
+  expect([201, 503]).toContain(Object(first).status);
+  expect((await again('after that')).status).toBe(201);
 });
 
 test('a body that breaks off at the token endpoint is the sender’s, and the database is not said to be away', async () => {

@@ -2,6 +2,7 @@
 // that another person at an open browser can't take the account over.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RequiredAction } from '../../../contract/required-actions.ts';
 import type { Credential } from '../../../contract/users.ts';
@@ -81,7 +82,7 @@ export const methodsSection = (
   { post, time, mayChange }: SectionParts,
 ): Html => {
   const nameOf = (type: string) =>
-    type === USER_CODE ? text('said.userCode') : translated(kinds.find((kind) => kind.type === type)?.name ?? type);
+    translated(type === USER_CODE ? phrase('userCode') : (kinds.find((kind) => kind.type === type)?.name ?? type));
   const more = ({ backedUp, codesLeft: left, reported, authenticator }: Credential): string => {
     if (authenticator && authenticator.statuses.length > 0) return text('account.methodDistrusted');
     if (reported) return text('account.methodReported');
