@@ -9,6 +9,8 @@ import type * as authorizationServiceRoutesContract from '../../server/contract/
 import type * as claimsContract from '../../server/contract/claims.ts';
 import type * as clientScopesContract from '../../server/contract/client-scopes.ts';
 import type * as clientsContract from '../../server/contract/clients.ts';
+import type * as crossDomainPoliciesContract from '../../server/contract/cross-domain-policies.ts';
+import type * as crossDomainTrustsContract from '../../server/contract/cross-domain-trusts.ts';
 import type * as devicesContract from '../../server/contract/devices.ts';
 import type * as diagnosticsContract from '../../server/contract/diagnostics.ts';
 import type * as directorySyncsContract from '../../server/contract/directory-syncs.ts';
@@ -146,6 +148,16 @@ export const listClients = /* @__PURE__ */ light<typeof clientsContract.listClie
 export const putAllowedResources = /* @__PURE__ */ light<typeof clientsContract.putAllowedResources>('PUT', '/admin/realms/:realm/clients/:clientId/allowed-resources', 'clients:write');
 export const putClient = /* @__PURE__ */ light<typeof clientsContract.putClient>('PUT', '/admin/realms/:realm/clients/:id', 'clients:write', { reach: true });
 export const removeServiceAccountRoles = /* @__PURE__ */ light<typeof clientsContract.removeServiceAccountRoles>('DELETE', '/admin/realms/:realm/clients/:clientId/service-account/roles', 'clients:write');
+export const createCrossDomainPolicy = /* @__PURE__ */ light<typeof crossDomainPoliciesContract.createCrossDomainPolicy>('POST', '/admin/realms/:realm/cross-domain-policies', 'cross-domain-policies:write');
+export const deleteCrossDomainPolicy = /* @__PURE__ */ light<typeof crossDomainPoliciesContract.deleteCrossDomainPolicy>('DELETE', '/admin/realms/:realm/cross-domain-policies/:id', 'cross-domain-policies:write');
+export const getCrossDomainPolicy = /* @__PURE__ */ light<typeof crossDomainPoliciesContract.getCrossDomainPolicy>('GET', '/admin/realms/:realm/cross-domain-policies/:id', 'cross-domain-policies:read');
+export const listCrossDomainPolicies = /* @__PURE__ */ light<typeof crossDomainPoliciesContract.listCrossDomainPolicies>('GET', '/admin/realms/:realm/cross-domain-policies', 'cross-domain-policies:read');
+export const putCrossDomainPolicy = /* @__PURE__ */ light<typeof crossDomainPoliciesContract.putCrossDomainPolicy>('PUT', '/admin/realms/:realm/cross-domain-policies/:id', 'cross-domain-policies:write');
+export const createCrossDomainTrust = /* @__PURE__ */ light<typeof crossDomainTrustsContract.createCrossDomainTrust>('POST', '/admin/realms/:realm/cross-domain-trusts', 'cross-domain-trusts:write');
+export const deleteCrossDomainTrust = /* @__PURE__ */ light<typeof crossDomainTrustsContract.deleteCrossDomainTrust>('DELETE', '/admin/realms/:realm/cross-domain-trusts/:id', 'cross-domain-trusts:write');
+export const getCrossDomainTrust = /* @__PURE__ */ light<typeof crossDomainTrustsContract.getCrossDomainTrust>('GET', '/admin/realms/:realm/cross-domain-trusts/:id', 'cross-domain-trusts:read');
+export const listCrossDomainTrusts = /* @__PURE__ */ light<typeof crossDomainTrustsContract.listCrossDomainTrusts>('GET', '/admin/realms/:realm/cross-domain-trusts', 'cross-domain-trusts:read');
+export const putCrossDomainTrust = /* @__PURE__ */ light<typeof crossDomainTrustsContract.putCrossDomainTrust>('PUT', '/admin/realms/:realm/cross-domain-trusts/:id', 'cross-domain-trusts:write');
 export const createEnrolmentToken = /* @__PURE__ */ light<typeof devicesContract.createEnrolmentToken>('POST', '/admin/realms/:realm/users/:userId/enrollment-tokens', 'users:write');
 export const getDiagnostics = /* @__PURE__ */ light<typeof diagnosticsContract.getDiagnostics>('GET', '/admin/diagnostics', null);
 export const getDirectorySync = /* @__PURE__ */ light<typeof directorySyncsContract.getDirectorySync>('GET', '/admin/realms/:realm/user-federation/:alias/syncs/:syncId', 'user-federation:read');

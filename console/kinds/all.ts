@@ -39,6 +39,8 @@ const places: Readonly<Record<string, Place>> = {
   workloadIdentity: { group: 'Integrations', icon: 'key', order: 30 },
   signalReceivers: { group: 'Integrations', icon: 'events', order: 40 },
   signalTransmitters: { group: 'Integrations', icon: 'events', order: 50 },
+  crossDomainPolicies: { group: 'Integrations', icon: 'plug', order: 60 },
+  crossDomainTrusts: { group: 'Integrations', icon: 'plug', order: 70 },
   authorizationServices: { group: 'Applications', icon: 'role', order: 60 },
   adminRoles: { group: 'Administration', icon: 'key', order: 10 },
 };

@@ -18,6 +18,8 @@ import { adminRolesResource } from '../features/operations/admin-access/resource
 import { agentsResource } from '../features/people/agents/resource.ts';
 import { groupsResource } from '../features/people/groups/resource.ts';
 import { userFederationResource } from '../features/people/user-federation/resource.ts';
+import { crossDomainPoliciesResource } from '../features/protocol/cross-domain-policies/resource.ts';
+import { crossDomainTrustsResource } from '../features/protocol/cross-domain-trusts/resource.ts';
 import { signalReceiversResource } from '../features/protocol/signal-receivers/resource.ts';
 import { signalTransmittersResource } from '../features/protocol/signal-transmitters/resource.ts';
 import { workloadIdentityResource } from '../features/protocol/workload-identity/resource.ts';
@@ -32,6 +34,8 @@ export const declaredResources = (deps: ResourceDeps) => ({
   claims: claimsResource(deps),
   clientScopes: clientScopesResource(deps),
   clients: clientsResource(deps),
+  crossDomainPolicies: crossDomainPoliciesResource(deps),
+  crossDomainTrusts: crossDomainTrustsResource(deps),
   groups: groupsResource(deps),
   identityProviders: identityProvidersResource(deps),
   messageTemplates: messageTemplatesResource(deps),

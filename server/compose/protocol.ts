@@ -14,6 +14,7 @@ import { createAuthorizationDetails } from '../features/protocol/authorization-d
 import { createAssertions } from '../features/protocol/client-authentication/assertion.ts';
 import { auditedAuthentication } from '../features/protocol/client-authentication/audited.ts';
 import { createClientAuthentication } from '../features/protocol/client-authentication/service.ts';
+import { type IssueGrant, issueTerms, type RedeemGrant, redeemTerms } from '../features/protocol/cross-domain/terms.ts';
 import {
   adminResourceRoute,
   discoveryRoutes,
@@ -79,13 +80,25 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   const workloads = { ...below, issuerKeys, refusals };
   const details = createAuthorizationDetails(below);
   const issuing = { ...below, details, families, batch };
+  const crossDomain = once(async () => {
+    const { createCrossDomain } = await import('../features/protocol/cross-domain/service.ts');
+    return createCrossDomain(issuing);
+  });
   const grants = [
     codeGrant(issuing),
     deviceGrant(issuing),
     backchannelGrant(issuing),
     refreshGrant({ ...issuing, proven: rest }),
     clientCredentialsGrant(issuing),
+    {
+      ...issueTerms,
+      authorize: async (call: Parameters<IssueGrant['authorize']>[0]) => (await crossDomain.get()).issue(call),
+    },
     exchangeGrant(issuing),
+    {
+      ...redeemTerms(async (...asked) => (await crossDomain.get()).takesUntyped(...asked)),
+      authorize: async (call: Parameters<RedeemGrant['authorize']>[0]) => (await crossDomain.get()).redeem(call),
+    },
     workloadGrant(byAssertion, { ...workloads, attempts: exchanges }),
     {
       ...umaTerms,

@@ -7,6 +7,8 @@ import { captchas } from './captchas.ts';
 import { claims } from './claims.ts';
 import { clientScopes } from './client-scopes.ts';
 import { clients } from './clients.ts';
+import { crossDomainPolicies } from './cross-domain-policies.ts';
+import { crossDomainTrusts } from './cross-domain-trusts.ts';
 import { groups } from './groups.ts';
 import { identityProviders } from './identity-providers.ts';
 import { messageTemplates } from './message-templates.ts';
@@ -32,6 +34,8 @@ export const declaredKinds = {
   claims,
   clientScopes,
   clients,
+  crossDomainPolicies,
+  crossDomainTrusts,
   groups,
   identityProviders,
   messageTemplates,

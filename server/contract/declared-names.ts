@@ -9,6 +9,8 @@ export const declaredNames = {
   claims: { kind: 'claim', area: 'client-scopes' },
   clientScopes: { kind: 'clientScope' },
   clients: { kind: 'client' },
+  crossDomainPolicies: { kind: 'crossDomainPolicy' },
+  crossDomainTrusts: { kind: 'crossDomainTrust' },
   groups: { kind: 'group' },
   identityProviders: { kind: 'identityProvider' },
   messageTemplates: { kind: 'messageTemplate', area: 'messaging' },

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { InRealm } from './names.ts';
 import { servedTo } from './surface.ts';
+import { ID_JAG_TYPE, ID_TOKEN_TYPE, JWT_GRANT_TYPE, REFRESH_TOKEN_TYPE, TXN_TOKEN_TYPE } from './token-types.ts';
 import { UMA_TICKET, UmaDecision, UmaPermission, umaTicketBody } from './uma-grant.ts';
 
 const tag = 'openid-connect';
@@ -18,9 +19,9 @@ export const TokenResponse = z
       .string()
       .describe('RFC 9068: a JWT of type at+jwt, signed by the realm’s active key of the client’s algorithm'),
     token_type: z
-      .enum(['Bearer', 'DPoP'])
+      .enum(['Bearer', 'DPoP', 'N_A'])
       .describe(
-        'DPoP where the request proved a key (RFC 9449); a token that is bound to a certificate is a Bearer token',
+        'DPoP where the request proved a key (RFC 9449); a token that is bound to a certificate is a Bearer token; N_A: no access token, but a grant for another domain or a transaction token (RFC 8693 §2.2.1)',
       ),
     expires_in: z.int(),
     refresh_token: z
@@ -55,7 +56,7 @@ export const CIBA = 'urn:openid:params:grant-type:ciba';
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
-/** RFC 7523 §2.1: workload identities define the trusted issuers, so no client has this grant type. */
+/** RFC 7523 §2.1: workload identities and cross-domain trusts define the trusted issuers, so no client has this grant type. */
 export const jwtBearerBody = z.object({ assertion: z.string() });
 /** Each grant's own parameters at the token endpoint. */
 export const grantBodies = {
@@ -82,6 +83,14 @@ const TokenForm = z.object({
   ...grantBodies[DEVICE_CODE].partial().shape,
   ...grantBodies[CIBA].partial().shape,
   ...grantBodies[TOKEN_EXCHANGE].partial().shape,
+  subject_token_type: z
+    .enum([ACCESS_TOKEN_TYPE, ID_TOKEN_TYPE, REFRESH_TOKEN_TYPE, TXN_TOKEN_TYPE])
+    .optional()
+    .describe('An ID token or refresh token for a grant of another domain, a transaction token for another one'),
+  requested_token_type: z
+    .enum([ACCESS_TOKEN_TYPE, ID_JAG_TYPE, JWT_GRANT_TYPE, TXN_TOKEN_TYPE])
+    .optional()
+    .describe('Left out: an access token; id-jag, jwt: a grant for another domain (audience is its issuer)'),
   ...jwtBearerBody.partial().shape,
   ...umaTicketBody.omit({ audience: true }).shape,
   scope: parameter,

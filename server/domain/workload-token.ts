@@ -5,6 +5,7 @@ import { compactVerify } from 'jose/jws/compact/verify';
 import { importJWK } from 'jose/key/import';
 import { z } from 'zod';
 import { DAY_SECONDS } from '../contract/durations.ts';
+import { ID_JAG_TYP, JWT_GRANT_TYP, TXN_TOKEN_TYP } from '../contract/token-types.ts';
 
 const SKEW_SECONDS = 60;
 const LONGEST_LIFE_SECONDS = DAY_SECONDS;
@@ -45,6 +46,15 @@ export const ForeignKeySet = z
 const text = z.string().refine((s) => !s.includes('\0'));
 // RFC 7515 §4.1.11: this server supports no extension, so a header that demands one is refused.
 const Header = z.object({ alg: z.string(), kid: optional, typ: optional, crit: z.undefined().optional() });
+/** Tokens of other purposes, which an issuer gives about its users. RFC 8725 §3.11. */
+const OTHER_PURPOSES: ReadonlySet<string> = new Set([
+  ID_JAG_TYP,
+  JWT_GRANT_TYP,
+  TXN_TOKEN_TYP,
+  'logout+jwt',
+  'secevent+jwt',
+  'dpop+jwt',
+]);
 const Claims = z.object({
   /** A JWT-SVID may lack it: its subject names the trust domain that issued it (JWT-SVID §3). */
   iss: text.optional(),
@@ -103,6 +113,8 @@ export function readToken(jwt: string): Reading {
   });
   if (!header.success || jwt.split('.').length !== 3) return refuse('not a JWT');
   const { alg, kid, typ } = header.data;
+  if (OTHER_PURPOSES.has((typ ?? '').toLowerCase().replace(/^application\//, '')))
+    return refuse('it is a token of another purpose');
   if (!ALGORITHMS.has(alg)) return refuse(`the algorithm ${alg.slice(0, 20)} is not allowed`);
   const claims = Claims.safeParse(payload);
   if (!claims.success) return refuse(`the claim ${claims.error.issues[0]?.path.join('.')} is missing or malformed`);

@@ -23,6 +23,7 @@ const oauthErrors = {
   interaction_required: 400,
   consent_required: 400,
   unmet_authentication_requirements: 400,
+  insufficient_user_authentication: 400,
   request_not_supported: 400,
   request_uri_not_supported: 400,
   invalid_request_uri: 400,

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../../contract/claims.ts';
 import type { SecurityProfile } from '../../../contract/security-profiles.ts';
+import type { ID_JAG_TYP, JWT_GRANT_TYP, TXN_TOKEN_TYP } from '../../../contract/token-types.ts';
 import { type JwtKey, signJwt } from '../../../crypto/jwt.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -37,7 +38,7 @@ const Claims = z.looseObject({
 export type Claims = z.infer<typeof Claims>;
 
 export interface VerifyOptions {
-  typ: 'at+jwt' | 'JWT';
+  typ: 'at+jwt' | 'JWT' | typeof TXN_TOKEN_TYP;
   /** An audience that the token must have; absent: any. */
   audience?: string;
   /** An id_token_hint may have expired (OIDC RP-Initiated Logout §2). */
@@ -141,7 +142,15 @@ export function createTokens({
         typ,
         algorithm,
       }: {
-        typ: 'at+jwt' | 'JWT' | 'logout+jwt' | 'secevent+jwt' | 'token-introspection+jwt';
+        typ:
+          | 'at+jwt'
+          | 'JWT'
+          | 'logout+jwt'
+          | 'secevent+jwt'
+          | 'token-introspection+jwt'
+          | typeof ID_JAG_TYP
+          | typeof JWT_GRANT_TYP
+          | typeof TXN_TOKEN_TYP;
         algorithm: SigningAlgorithm | null;
       },
       claims: object,

@@ -19,6 +19,7 @@ import type { ProtectedResource } from '../../../contract/protected-resources.ts
 import { MASTER } from '../../../contract/realms.ts';
 import { profileSigning, type SecurityProfile } from '../../../contract/security-profiles.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { ID_JAG_PROFILE, ID_JAG_TYPE, JWT_GRANT_TYPE } from '../../../contract/token-types.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { ACCOUNT_SCOPE, OPENID } from '../../../domain/scopes.ts';
@@ -147,6 +148,9 @@ function discoveryDocument({
     response_types_supported: ['code'],
     response_modes_supported: profile === MESSAGE_SIGNING ? jwtResponseModes : responseModes,
     grant_types_supported: grantTypes,
+    // draft-ietf-oauth-identity-assertion-authz-grant §7; draft-ietf-oauth-identity-chaining §3
+    identity_chaining_requested_token_types_supported: [ID_JAG_TYPE, JWT_GRANT_TYPE],
+    authorization_grant_profiles_supported: [ID_JAG_PROFILE],
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: any,
     token_endpoint_auth_signing_alg_values_supported: clients,

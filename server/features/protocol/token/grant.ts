@@ -6,10 +6,19 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { AuthorizationDetail } from '../../../domain/authorization-details.ts';
 import type { ScopeView } from '../../../domain/claims.ts';
 import type { Confirmation, Sender } from '../../../domain/sender.ts';
+import type { Form } from '../../../http/form.ts';
 import type { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Minted } from '../../configuration/issued-tokens/mint.ts';
 import type { Authenticated } from '../client-authentication/service.ts';
+
+/** A token request before its grant is known. */
+export interface AskedGrant {
+  realm: string;
+  form: Form;
+  /** The header `Authorization`. */
+  authorization: string | undefined;
+}
 
 /** A token request before its client is known. */
 export interface GrantRequest<Body = unknown> {
@@ -46,6 +55,8 @@ export interface Granted extends Minted {
   issuedTokenType?: string;
   /** UMA 2.0 Grant §3.3.5 */
   upgraded?: true;
+  /** RFC 8693 §2.2.1: the answer's token is no access token. */
+  tokenType?: 'N_A';
 }
 /** A response that is no token. */
 export interface Answered {
@@ -54,6 +65,8 @@ export interface Answered {
 
 export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authenticated = Authenticated> {
   grantType: string;
+  /** Several grants can have one type: the first that the request is for. Absent: each request is for it. */
+  appliesTo?(request: AskedGrant): boolean | Promise<boolean>;
   /** The label in metrics, if it isn't the grant type. */
   label?: string;
   /** The grant's own parameters, without those that every grant has. */
@@ -72,9 +85,9 @@ export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authe
   scopePolicy: 'client' | 'granted';
   /**
    * The client must be allowed to use the requested resources; with `granted`, the grant also checks that they were
-   * granted.
+   * granted. `elsewhere`: the resources are another domain's, and the grant alone decides.
    */
-  resourcePolicy: 'client' | 'granted';
+  resourcePolicy: 'client' | 'granted' | 'elsewhere';
   /** The parameter `audience` names resources, too (RFC 8693 §2.1). */
   takesAudience?: true;
   /** The request may contain `authorization_details`; a grant without this refuses it. */

@@ -62,15 +62,21 @@ export function createTokenEndpoint({
   dpop: Pick<Dpop, 'check'>;
   baseUrl: string;
 }) {
-  const byType = new Map(grants.map((grant) => [grant.grantType, grant]));
+  const byType = Map.groupBy(grants, (grant) => grant.grantType);
   const adminResource = adminAudience(baseUrl);
   const authenticates = grants.some(({ clientAuth }) => typeof clientAuth === 'string');
+
+  async function firstFor(all: readonly Grant[], request: TokenRequest): Promise<Grant | undefined> {
+    for (const grant of all) if (!grant.appliesTo || (await grant.appliesTo(request))) return grant;
+    return undefined;
+  }
 
   /** Authenticates the client first: an unknown client must not learn which grants exist. */
   async function identified(request: TokenRequest, progress: TokenProgress): Promise<Required<TokenProgress>> {
     const { realm, form, ipAddress } = request;
     const grantType = form.get('grant_type');
-    const grant = byType.get(grantType ?? '');
+    const all = byType.get(grantType ?? '');
+    const grant = all && (all.length === 1 ? all[0] : await firstFor(all, request));
     const asking = (of: Grant) => ({ realm, ipAddress, body: bodyOf(of, form) });
     if (grant) progress.grant = grant;
     if (grant && typeof grant.clientAuth !== 'string') {
@@ -127,7 +133,7 @@ export function createTokenEndpoint({
       ownBehalf: grant.ownBehalf(who) && who.workload?.adminAccess !== false,
     };
     const wanted = grant.takesAudience ? [...form.all('resource'), ...form.all('audience')] : form.all('resource');
-    const resources = allowedResources(wanted, rules);
+    const resources = grant.resourcePolicy === 'elsewhere' ? [] : allowedResources(wanted, rules);
     const requestedScopes = scopeNames(form.get('scope'));
     const x5t = boundCertificate(request, client);
     const jkt = request.dpop || client.dpopBoundAccessTokens ? await keyOf(request, client) : undefined;
@@ -166,7 +172,7 @@ export function createTokenEndpoint({
   }
 
   return {
-    grantTypes: grants.map((grant) => grant.grantType),
+    grantTypes: [...byType.keys()],
 
     /** Answers a token request; every refusal is audited, in its transaction or beside the request. */
     async answer(request: TokenRequest): Promise<TokenAnswer> {
@@ -213,11 +219,12 @@ export const answerOf = ({
   authorizationDetails,
   upgraded,
   cnf,
+  tokenType,
 }: Granted & { cnf: Confirmation | undefined }): string =>
   JSON.stringify({
     access_token: accessToken,
     issued_token_type: issuedTokenType,
-    token_type: tokenTypeOf(cnf),
+    token_type: tokenType ?? tokenTypeOf(cnf),
     expires_in: expiresIn,
     refresh_token: refreshToken,
     id_token: idToken,
