@@ -33,7 +33,9 @@ export const crossDomainPolicies = kind({
     name: name(255).describe('Unique in the realm'),
     enabled: z.boolean(),
     clientId: ClientId.describe('The client of this realm that asks for the grant'),
-    audience: DomainIssuer.describe('The issuer of the other domain’s authorization server; one policy for each client'),
+    audience: DomainIssuer.describe(
+      'The issuer of the other domain’s authorization server; one policy for each client',
+    ),
     tokenTypes: z
       .array(z.enum(['id-jag', 'jwt']))
       .min(1)
@@ -55,7 +57,9 @@ export const crossDomainPolicies = kind({
     groups: z
       .array(name(2000))
       .max(100)
-      .describe('Paths of groups: the grant is for members, also of groups below; with no group and no role, for all users'),
+      .describe(
+        'Paths of groups: the grant is for members, also of groups below; with no group and no role, for all users',
+      ),
     roles: z.array(name(255)).max(100).describe('Roles of the realm: the grant is for users who have one of them'),
     leastLevel: z
       .int()
@@ -63,12 +67,7 @@ export const crossDomainPolicies = kind({
       .max(9)
       .nullable()
       .describe('The level of assurance (acr) that the user’s sign-in must have reached; null: any'),
-    maxAge: z
-      .int()
-      .min(1)
-      .max(31_536_000)
-      .nullable()
-      .describe('The most seconds since the user signed in; null: any'),
+    maxAge: z.int().min(1).max(31_536_000).nullable().describe('The most seconds since the user signed in; null: any'),
     relyingParty: ClientId.nullable().describe(
       'The client of this realm by which the other domain signs users in: the grant has the `sub` that this client gets; null: the other domain has none',
     ),
@@ -83,7 +82,8 @@ export const crossDomainPolicies = kind({
   mostInResource: 200,
   problems: ['privilege-escalation'],
   describe: {
-    create: 'Permit a client to act for users in another domain; the caller must hold `users:write` and the client’s rights',
+    create:
+      'Permit a client to act for users in another domain; the caller must hold `users:write` and the client’s rights',
   },
   form: {
     lead: 'Applications that may act for users at authorization servers of other domains',

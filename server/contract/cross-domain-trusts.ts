@@ -20,8 +20,12 @@ export const crossDomainTrusts = kind({
     name: name(255).describe('Unique in the realm'),
     enabled: z.boolean(),
     issuer: DomainIssuer.describe('The exact `iss` of its grants'),
-    jwksUri: DomainIssuer.nullable().describe('Where the issuer publishes its keys; null: by discovery from the issuer'),
-    clientId: ClientId.describe('The client of this realm that may redeem its grants; one trust for each issuer and client'),
+    jwksUri: DomainIssuer.nullable().describe(
+      'Where the issuer publishes its keys; null: by discovery from the issuer',
+    ),
+    clientId: ClientId.describe(
+      'The client of this realm that may redeem its grants; one trust for each issuer and client',
+    ),
     tokenTypes: z
       .array(z.enum(['id-jag', 'jwt', 'untyped']))
       .min(1)

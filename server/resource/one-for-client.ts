@@ -23,7 +23,12 @@ export const oneForClient =
     if (saved.length === 0) return [];
     const pairOf = (clientId: unknown, value: unknown): string => JSON.stringify([clientId, value]);
     const clients = saved.map(({ fields }) => String(fields.clientId));
-    const others = await read(sql, realm, clients, changed.flatMap(({ id }: Wanted) => id ?? []));
+    const others = await read(
+      sql,
+      realm,
+      clients,
+      changed.flatMap(({ id }: Wanted) => id ?? []),
+    );
     const known = new Map(others.map(({ name, clientId, value }) => [pairOf(clientId, value), name]));
     for (const { key, fields, path } of saved) {
       const pair = pairOf(fields.clientId, fields[field]);

@@ -276,6 +276,8 @@ describe('disable and enable', () => {
       'applications',
       'authorization-detail-types',
       'clients',
+      'cross-domain-policies',
+      'cross-domain-trusts',
       'identity-providers',
       'message-templates',
       'messaging-providers',

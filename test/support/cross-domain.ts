@@ -94,7 +94,11 @@ export const redeem = (
   server: TestServer,
   assertion: unknown,
   form: Record<string, string> = {},
-  { clientId = THERE, realm = CHAT, headers = {} }: { clientId?: string; realm?: string; headers?: Record<string, string> } = {},
+  {
+    clientId = THERE,
+    realm = CHAT,
+    headers = {},
+  }: { clientId?: string; realm?: string; headers?: Record<string, string> } = {},
 ) =>
   post(
     server,

@@ -3,8 +3,8 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listCrossDomainPolicies, putCrossDomainPolicy } from '../../../server/contract/cross-domain-policies.ts';
-import { createGroup } from '../../../server/contract/groups.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { createGroup } from '../../../server/contract/groups.ts';
 import { ACCESS_TOKEN_TYPE, JWT_BEARER, TOKEN_EXCHANGE } from '../../../server/contract/oauth.ts';
 import {
   ID_JAG_PROFILE,
@@ -58,8 +58,18 @@ async function policy(change: object, name = 'wiki-to-chat') {
 
 describe('a grant for another domain', () => {
   test('is for its authorization server, the client there, and what the policy permits', async () => {
-    const { status, body } = await ask(home, { audience, subject_token: idToken, scope: 'chat.read', resource: CHAT_API });
-    expect([status, body.issued_token_type, body.token_type, body.scope]).toEqual([200, ID_JAG_TYPE, 'N_A', 'chat.read']);
+    const { status, body } = await ask(home, {
+      audience,
+      subject_token: idToken,
+      scope: 'chat.read',
+      resource: CHAT_API,
+    });
+    expect([status, body.issued_token_type, body.token_type, body.scope]).toEqual([
+      200,
+      ID_JAG_TYPE,
+      'N_A',
+      'chat.read',
+    ]);
     expect(body).not.toHaveProperty('refresh_token');
     expect(decodeProtectedHeader(String(body.access_token)).typ).toBe('oauth-id-jag+jwt');
     const [claims, from] = [claimsIn(body.access_token), claimsIn(idToken)];
@@ -147,7 +157,10 @@ describe('at the other domain the grant', () => {
       acr: '0',
     });
     await expect
-      .poll(async () => (await chat.admin.call(listEvents, { params: { realm: CHAT }, query: { type: 'TOKEN_ISSUED' } })).body?.[0])
+      .poll(
+        async () =>
+          (await chat.admin.call(listEvents, { params: { realm: CHAT }, query: { type: 'TOKEN_ISSUED' } })).body?.[0],
+      )
       .toMatchObject({
         clientId: THERE,
         subject: { name: 'alice' },
@@ -168,7 +181,8 @@ describe('at the other domain the grant', () => {
     const there = { realm: CHAT };
     const { body } = await redeem(chat, await grant({ resource: CHAT_API }));
     const introspected = async () =>
-      (await post(chat, CHAT, 'introspect', { token: String(body.access_token) }, { authorization: basic(THERE) })).body.active;
+      (await post(chat, CHAT, 'introspect', { token: String(body.access_token) }, { authorization: basic(THERE) })).body
+        .active;
     expect(await introspected()).toBe(true);
     const { body: users = [] } = await chat.admin.call(listUsers, { params: there, query: {} });
     const at = { ...there, userId: users[0]?.id ?? '' };

@@ -158,6 +158,11 @@ const own: Readonly<Record<string, Own>> = {
       select k.name from client_scope_claim l join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
       where l.realm_id = t.realm_id and l.scope_id = t.id order by 1)`,
   },
+  crossDomainPolicies: {
+    needed: { clientId: 'app' },
+    fields: { clientId: 'jobs', relyingParty: 'app', roles: ['two', 'one', 'two'], groups: [] },
+  },
+  crossDomainTrusts: { needed: { clientId: 'app' }, fields: { clientId: 'jobs' } },
   groups: {
     fields: {
       roles: ['two', 'one', 'two'],

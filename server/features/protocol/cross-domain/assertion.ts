@@ -16,7 +16,19 @@ export const SKEW_SECONDS = 60;
 /** The longest life of another issuer's grant: its `jti` is remembered for so long. */
 const LONGEST_SECONDS = 3600;
 const MOST_CHARACTERS = 16 * 1024;
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
 
 const text = z
   .string()
@@ -59,8 +71,7 @@ export interface ReadAssertion {
   claims: AssertionClaims;
 }
 
-const invalid = (reason: string) =>
-  new OAuthError('invalid_grant', 'The assertion is not valid here', { reason });
+const invalid = (reason: string) => new OAuthError('invalid_grant', 'The assertion is not valid here', { reason });
 
 /** Reads an assertion whose signature is not verified yet. @throws OAuthError `invalid_grant` */
 export function readAssertion(jwt: string): ReadAssertion {

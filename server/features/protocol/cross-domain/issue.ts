@@ -2,8 +2,9 @@
 // Does not own: the policies (features/protocol/cross-domain-policies), the exchanged token's user (subject.ts).
 // Implements: draft-ietf-oauth-identity-assertion-authz-grant §3, §4.3; draft-ietf-oauth-identity-chaining §2.3; decisions
 // "Cross-domain policy".
-import { ID_JAG_TYP, ID_JAG_TYPE, JWT_GRANT_TYP } from '../../../contract/token-types.ts';
+
 import type { z } from 'zod';
+import { ID_JAG_TYP, ID_JAG_TYPE, JWT_GRANT_TYP } from '../../../contract/token-types.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { badDetails, typesOf } from '../../../domain/authorization-details.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -13,7 +14,7 @@ import type { EventBatch } from '../../../events/batch.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
-import type { Granted, GrantCall } from '../token/grant.ts';
+import type { GrantCall, Granted } from '../token/grant.ts';
 import * as store from './store.ts';
 import { createSubjectReader, type GrantSubject } from './subject.ts';
 import type { issueBody } from './terms.ts';

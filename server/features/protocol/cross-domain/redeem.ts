@@ -19,7 +19,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import { adminAudience } from '../../../http/own-addresses.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { AuthorizationDetails } from '../authorization-details/service.ts';
-import type { Granted, GrantCall } from '../token/grant.ts';
+import type { GrantCall, Granted } from '../token/grant.ts';
 import { type AssertionClaims, type AssertionKeys, checkTimes, readAssertion, SKEW_SECONDS } from './assertion.ts';
 import * as store from './store.ts';
 
@@ -56,8 +56,7 @@ export function createRedeeming(deps: RedeemDeps) {
     const linked = alias === null ? undefined : await store.userByLink(sql, realm, { alias, issuer, subject });
     const isNamed = email !== undefined && trust.email_domains.includes(domainOf(email));
     const user =
-      linked ??
-      (isNamed && (confirmed ?? trust.trust_email) ? await store.userByEmail(sql, realm, email) : undefined);
+      linked ?? (isNamed && (confirmed ?? trust.trust_email) ? await store.userByEmail(sql, realm, email) : undefined);
     if (!user) throw invalid('it names no user of the realm');
     if (!user.enabled) throw invalid('the user is disabled');
     if (user.actions.length > 0) throw invalid(`the user has required actions: ${user.actions.join(' ')}`);
@@ -105,7 +104,11 @@ export function createRedeeming(deps: RedeemDeps) {
     if (claims.aud !== issuer) throw invalid('it is for another audience');
     // ID-JAG §9.4: the realm gives no access by its own grant.
     if (claims.iss === issuer) throw invalid('the realm issued it itself');
-    if (kind === 'id-jag' ? claims.client_id !== client.clientId : (claims.client_id ?? client.clientId) !== client.clientId)
+    if (
+      kind === 'id-jag'
+        ? claims.client_id !== client.clientId
+        : (claims.client_id ?? client.clientId) !== client.clientId
+    )
       throw invalid('it is for another client');
     const trust = await store.trustFor(sql, realm, { clientId: client.clientId, issuer: claims.iss });
     if (!trust) throw invalid('the client’s trusts do not name its issuer');
@@ -144,48 +147,52 @@ export function createRedeeming(deps: RedeemDeps) {
       JSON.stringify([claims.iss, claims.jti]),
       new Date((claims.exp + 2 * SKEW_SECONDS) * 1000),
     );
-    const fault = await transact(realm, async (tx) => {
-      if (!(await spendProof(tx.sql, realm, spent))) return 'it was presented before';
-      const began = await beginAssertedGrant(tx.sql, {
-        realm,
-        familyId,
-        client: client.id,
-        userId: user.user_id,
-        data: {
-          redirectUri: '',
-          scopes: scopes.map(({ name }) => name),
-          openid: false,
-          resources,
-          codeChallenge: null,
-          nonce: null,
-          ...signedIn,
-          amr: [...signedIn.amr],
-          ...(about !== undefined && about !== person.id && { sub: about }),
-        },
-        now: at,
-        expiresAt: new Date(at.getTime() + minted.expiresIn * 1000),
-        tokenHash: newRefreshToken(familyId).hash,
-      });
-      if (!began) return 'the user was disabled meanwhile';
-      tx.record({
-        type: 'TOKEN_ISSUED',
-        realm,
-        by,
-        clientId: client.clientId,
-        subject: userParty(user.user_id, user.username),
-        data: {
-          grant: kind === 'id-jag' ? 'id_jag' : 'jwt_bearer',
-          trust: trust.name,
-          issuer: claims.iss,
-          scope: minted.scope,
-          jti: minted.jti,
-          assertion: claims.jti.slice(0, 255),
-          resources,
-          ...typesOf(wanted),
-        },
-      });
-      return undefined;
-    }, { bookkeeping: true });
+    const fault = await transact(
+      realm,
+      async (tx) => {
+        if (!(await spendProof(tx.sql, realm, spent))) return 'it was presented before';
+        const began = await beginAssertedGrant(tx.sql, {
+          realm,
+          familyId,
+          client: client.id,
+          userId: user.user_id,
+          data: {
+            redirectUri: '',
+            scopes: scopes.map(({ name }) => name),
+            openid: false,
+            resources,
+            codeChallenge: null,
+            nonce: null,
+            ...signedIn,
+            amr: [...signedIn.amr],
+            ...(about !== undefined && about !== person.id && { sub: about }),
+          },
+          now: at,
+          expiresAt: new Date(at.getTime() + minted.expiresIn * 1000),
+          tokenHash: newRefreshToken(familyId).hash,
+        });
+        if (!began) return 'the user was disabled meanwhile';
+        tx.record({
+          type: 'TOKEN_ISSUED',
+          realm,
+          by,
+          clientId: client.clientId,
+          subject: userParty(user.user_id, user.username),
+          data: {
+            grant: kind === 'id-jag' ? 'id_jag' : 'jwt_bearer',
+            trust: trust.name,
+            issuer: claims.iss,
+            scope: minted.scope,
+            jti: minted.jti,
+            assertion: claims.jti.slice(0, 255),
+            resources,
+            ...typesOf(wanted),
+          },
+        });
+        return undefined;
+      },
+      { bookkeeping: true },
+    );
     if (fault !== undefined) throw invalid(fault);
     return minted;
   };

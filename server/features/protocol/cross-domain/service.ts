@@ -6,9 +6,7 @@ import { createIssuing, type IssueDeps } from './issue.ts';
 import { createRedeeming, type RedeemDeps } from './redeem.ts';
 import * as store from './store.ts';
 
-export type CrossDomainDeps = IssueDeps &
-  Omit<RedeemDeps, 'assertionKeys'> &
-  Parameters<typeof createAssertionKeys>[0];
+export type CrossDomainDeps = IssueDeps & Omit<RedeemDeps, 'assertionKeys'> & Parameters<typeof createAssertionKeys>[0];
 
 export function createCrossDomain(deps: CrossDomainDeps) {
   return {
