@@ -53,6 +53,7 @@ import type * as signalTransmittersContract from '../../server/contract/signal-t
 import type * as statisticsContract from '../../server/contract/statistics.ts';
 import type * as subjectClaimContract from '../../server/contract/subject-claim.ts';
 import type * as tokenPreviewContract from '../../server/contract/token-preview.ts';
+import type * as transactionTokenPoliciesContract from '../../server/contract/transaction-token-policies.ts';
 import type * as transferContract from '../../server/contract/transfer.ts';
 import type * as userAccessContract from '../../server/contract/user-access.ts';
 import type * as userFederationContract from '../../server/contract/user-federation.ts';
@@ -337,6 +338,11 @@ export const getStatistics = /* @__PURE__ */ light<typeof statisticsContract.get
 export const getSubjectClaim = /* @__PURE__ */ light<typeof subjectClaimContract.getSubjectClaim>('GET', '/admin/realms/:realm/subject-claim', 'settings:read');
 export const putSubjectClaim = /* @__PURE__ */ light<typeof subjectClaimContract.putSubjectClaim>('PUT', '/admin/realms/:realm/subject-claim', 'settings:write');
 export const previewToken = /* @__PURE__ */ light<typeof tokenPreviewContract.previewToken>('GET', '/admin/realms/:realm/clients/:id/token-preview', 'clients:read', { reach: true });
+export const createTransactionTokenPolicy = /* @__PURE__ */ light<typeof transactionTokenPoliciesContract.createTransactionTokenPolicy>('POST', '/admin/realms/:realm/transaction-token-policies', 'transaction-token-policies:write');
+export const deleteTransactionTokenPolicy = /* @__PURE__ */ light<typeof transactionTokenPoliciesContract.deleteTransactionTokenPolicy>('DELETE', '/admin/realms/:realm/transaction-token-policies/:id', 'transaction-token-policies:write');
+export const getTransactionTokenPolicy = /* @__PURE__ */ light<typeof transactionTokenPoliciesContract.getTransactionTokenPolicy>('GET', '/admin/realms/:realm/transaction-token-policies/:id', 'transaction-token-policies:read');
+export const listTransactionTokenPolicies = /* @__PURE__ */ light<typeof transactionTokenPoliciesContract.listTransactionTokenPolicies>('GET', '/admin/realms/:realm/transaction-token-policies', 'transaction-token-policies:read');
+export const putTransactionTokenPolicy = /* @__PURE__ */ light<typeof transactionTokenPoliciesContract.putTransactionTokenPolicy>('PUT', '/admin/realms/:realm/transaction-token-policies/:id', 'transaction-token-policies:write');
 export const exportRealm = /* @__PURE__ */ light<typeof transferContract.exportRealm>('GET', '/admin/realms/:realm/export', 'realm:read');
 export const importRealm = /* @__PURE__ */ light<typeof transferContract.importRealm>('POST', '/admin/realms/:realm/import', null);
 export const listManagers = /* @__PURE__ */ light<typeof transferContract.listManagers>('GET', '/admin/realms/:realm/managers', 'managers:read');

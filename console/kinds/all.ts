@@ -41,6 +41,7 @@ const places: Readonly<Record<string, Place>> = {
   signalTransmitters: { group: 'Integrations', icon: 'events', order: 50 },
   crossDomainPolicies: { group: 'Integrations', icon: 'plug', order: 60 },
   crossDomainTrusts: { group: 'Integrations', icon: 'plug', order: 70 },
+  transactionTokenPolicies: { group: 'Integrations', icon: 'key', order: 80 },
   authorizationServices: { group: 'Applications', icon: 'role', order: 60 },
   adminRoles: { group: 'Administration', icon: 'key', order: 10 },
 };

@@ -22,6 +22,7 @@ import { crossDomainPoliciesResource } from '../features/protocol/cross-domain-p
 import { crossDomainTrustsResource } from '../features/protocol/cross-domain-trusts/resource.ts';
 import { signalReceiversResource } from '../features/protocol/signal-receivers/resource.ts';
 import { signalTransmittersResource } from '../features/protocol/signal-transmitters/resource.ts';
+import { transactionTokenPoliciesResource } from '../features/protocol/transaction-token-policies/resource.ts';
 import { workloadIdentityResource } from '../features/protocol/workload-identity/resource.ts';
 import type { ResourceDeps } from '../resource/declared.ts';
 
@@ -49,6 +50,7 @@ export const declaredResources = (deps: ResourceDeps) => ({
   scimTargets: scimTargetsResource(deps),
   signalReceivers: signalReceiversResource(deps),
   signalTransmitters: signalTransmittersResource(deps),
+  transactionTokenPolicies: transactionTokenPoliciesResource(deps),
   userFederation: userFederationResource(deps),
   webhooks: webhooksResource(deps),
   workloadIdentity: workloadIdentityResource(deps),

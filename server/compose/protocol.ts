@@ -35,6 +35,7 @@ import { backchannelGrant, deviceGrant } from '../features/protocol/token/polled
 import { refreshGrant } from '../features/protocol/token/refresh.ts';
 import { tokenRoutes } from '../features/protocol/token/routes.ts';
 import { createTokenEndpoint } from '../features/protocol/token/service.ts';
+import { type TxnTokenGrant, txnTokenTerms } from '../features/protocol/transaction-tokens/terms.ts';
 import { umaTerms } from '../features/protocol/uma/grant-terms.ts';
 import { permissionsIn } from '../features/protocol/uma/requester.ts';
 import type { Uma } from '../features/protocol/uma/service.ts';
@@ -84,6 +85,10 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
     const { createCrossDomain } = await import('../features/protocol/cross-domain/service.ts');
     return createCrossDomain(issuing);
   });
+  const txnTokens = once(async () => {
+    const { createTxnTokens } = await import('../features/protocol/transaction-tokens/issue.ts');
+    return createTxnTokens(issuing);
+  });
   const grants = [
     codeGrant(issuing),
     deviceGrant(issuing),
@@ -93,6 +98,10 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
     {
       ...issueTerms,
       authorize: async (call: Parameters<IssueGrant['authorize']>[0]) => (await crossDomain.get()).issue(call),
+    },
+    {
+      ...txnTokenTerms,
+      authorize: async (call: Parameters<TxnTokenGrant['authorize']>[0]) => (await txnTokens.get())(call),
     },
     exchangeGrant(issuing),
     {

@@ -21,6 +21,7 @@ import { samlClients } from './saml-clients.ts';
 import { scimTargets } from './scim-targets.ts';
 import { signalReceivers } from './signal-receivers.ts';
 import { signalTransmitters } from './signal-transmitters.ts';
+import { transactionTokenPolicies } from './transaction-token-policies.ts';
 import { userFederation } from './user-federation.ts';
 import { webhooks } from './webhooks.ts';
 import { workloadIdentity } from './workload-identity.ts';
@@ -49,6 +50,7 @@ export const declaredKinds = {
   scimTargets,
   signalReceivers,
   signalTransmitters,
+  transactionTokenPolicies,
   userFederation,
   webhooks,
   workloadIdentity,

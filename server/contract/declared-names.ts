@@ -24,6 +24,7 @@ export const declaredNames = {
   scimTargets: { kind: 'scimTarget' },
   signalReceivers: { kind: 'signalReceiver' },
   signalTransmitters: { kind: 'signalTransmitter' },
+  transactionTokenPolicies: { kind: 'transactionTokenPolicy' },
   userFederation: { kind: 'directory' },
   webhooks: { kind: 'webhook' },
   workloadIdentity: { kind: 'workloadIdentity' },

@@ -92,6 +92,8 @@ const TokenForm = z.object({
     .optional()
     .describe('Left out: an access token; id-jag, jwt: a grant for another domain (audience is its issuer)'),
   ...jwtBearerBody.partial().shape,
+  request_context: parameter.describe('Transaction tokens: the environment of the request, as a JSON object'),
+  request_details: parameter.describe('Transaction tokens: the details of the transaction, as a JSON object'),
   ...umaTicketBody.omit({ audience: true }).shape,
   scope: parameter,
   authorization_details: parameter.describe(

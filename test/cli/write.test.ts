@@ -286,6 +286,7 @@ describe('disable and enable', () => {
       'scim-targets',
       'signal-receivers',
       'signal-transmitters',
+      'transaction-token-policies',
       'user-federation',
       'users',
       'webhooks',

@@ -148,7 +148,10 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['realmctl doctor', 'test/cli/doctor.test.ts'],
     ['TOKEN=$(curl', NEEDS.cluster],
   ],
-  'docs/cross-domain.md': [['# ACME=https', 'test/documentation/cross-domain.test.ts']],
+  'docs/cross-domain.md': [
+    ['field() {', 'test/documentation/cross-domain.test.ts'],
+    ['curl -s $ACME/oauth2/token -u gateway', 'test/documentation/cross-domain.test.ts'],
+  ],
   'docs/shared-signals.md': [
     ['curl -s $ISSUER/.well-known', 'test/documentation/shared-signals.test.ts'],
     ['realmctl api POST', 'test/server/features/signal-transmitters.test.ts'],

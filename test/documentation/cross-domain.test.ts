@@ -60,3 +60,24 @@ test('an ID token becomes an access token of the other domain by the documents a
     client_id: THERE,
   });
 });
+
+test('a gateway gets a transaction token by the documents and the commands of the page', async () => {
+  const params = { realm: REALM };
+  const API = 'https://api.shop.example';
+  await server.admin.call(putSettings, { params, body: { resourceIndicators: [API] } });
+  await server.admin.call(createClientScope, { params, body: { name: 'orders' } });
+  const service = { secret: SECRET, grantTypes: [TOKEN_EXCHANGE] as [typeof TOKEN_EXCHANGE], allowedResources: [API] };
+  for (const clientId of ['gateway', 'orders']) await makeClient(server, REALM, { ...service, clientId });
+  await makeRelyingParty(server, 'shop', { optionalClientScopes: ['orders'] });
+  await server.admin.call(importRealm, { params, body: JSON.parse(block('json', 'transactionTokenPolicies')) });
+  const { body } = await signIn(server, { scope: 'openid orders', resource: API }, 'shop');
+  const env = { ACME: issuerOf(server, REALM), SECRET, ACCESS_TOKEN: String(body.access_token) };
+  const answer = JSON.parse(await runBlock(block('sh', 'txn_token'), env, folder));
+  expect(claimsIn(answer.access_token)).toMatchObject({
+    aud: 'shop.internal',
+    scope: 'orders.place',
+    req_wl: 'gateway',
+    tctx: { article: 'A-7', quantity: 1 },
+    rctx: { req_ip: '192.0.2.1' },
+  });
+});

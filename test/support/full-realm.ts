@@ -7,6 +7,7 @@ import type { KindOf } from '../../server/contract/kind.ts';
 import { permissions } from '../../server/contract/permissions.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 import { withCertificates } from './authority.ts';
+import { crossDomainSections } from './full-cross-domain.ts';
 import { fullSettings } from './full-settings.ts';
 import { SAML_CERTIFICATE } from './saml.ts';
 
@@ -403,14 +404,10 @@ function ownSections(): RealmDocument {
       { type: 'plain', enabled: false, schema: { type: 'object' }, words: { en: 'Do it' } },
     ],
     signalReceivers: [
-      {
-        clientId: 'web',
-        events: ['session-revoked', 'identifier-changed'],
-        formats: ['complex', 'email'],
-        audience: 'urn:web: on',
-      },
+      { clientId: 'web', events: ['session-revoked', 'identifier-changed'], formats: ['complex'], audience: 'urn:web: on' },
       { clientId: 'keyed', enabled: false, events: ['scim-create'], formats: ['scim'], subjects: 'all' },
     ],
+    ...crossDomainSections,
     webhooks: [
       {
         name: 'audit',

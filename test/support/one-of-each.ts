@@ -1,6 +1,7 @@
 // Owns: a realm with one of each thing that paths of the admin API name, their ids, and a request of each route that names them.
 // Does not own: who sends them, and what they are answered (guards/isolation.test.ts, guards/permissions.test.ts).
 // Implements: tests that try every route.
+
 import { expect } from 'vitest';
 import { putUserAdminRoles } from '../../server/contract/admin-access.ts';
 import { putAdminRole } from '../../server/contract/admin-roles.ts';
@@ -9,6 +10,8 @@ import { createClaim } from '../../server/contract/claims.ts';
 import { address, type Client } from '../../server/contract/client.ts';
 import { createClientScope } from '../../server/contract/client-scopes.ts';
 import { createClient } from '../../server/contract/clients.ts';
+import { createCrossDomainPolicy } from '../../server/contract/cross-domain-policies.ts';
+import { createCrossDomainTrust } from '../../server/contract/cross-domain-trusts.ts';
 import { createFlow } from '../../server/contract/flows.ts';
 import { createGroup } from '../../server/contract/groups.ts';
 import { placeHold } from '../../server/contract/holds.ts';
@@ -23,6 +26,7 @@ import { createRealm } from '../../server/contract/realms.ts';
 import { createClientRole, createRole } from '../../server/contract/roles.ts';
 import type { Route } from '../../server/contract/route.ts';
 import { createSignalReceiver } from '../../server/contract/signal-receivers.ts';
+import { createTransactionTokenPolicy } from '../../server/contract/transaction-token-policies.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { createUser, listCredentials } from '../../server/contract/users.ts';
 import { createWebhook } from '../../server/contract/webhooks.ts';
@@ -121,6 +125,14 @@ export async function oneOfEach(server: TestServer, realm: string): Promise<Ids>
   const issuer = 'https://issuer.example.test';
   const identity = { name: 'ci', issuer, subject: 'ci', audience: 'here', clientId: 'app' };
   ids['workload-identity'] = { id: await idOf(admin.call(createWorkloadIdentity, { params, body: identity })) };
+  const policy = { name: 'there', clientId: 'app', audience: issuer, targetClientId: 'app' };
+  ids['cross-domain-policies'] = { id: await idOf(admin.call(createCrossDomainPolicy, { params, body: policy })) };
+  const trust = { name: 'there', clientId: 'app', issuer };
+  ids['cross-domain-trusts'] = { id: await idOf(admin.call(createCrossDomainTrust, { params, body: trust })) };
+  const txn = { name: 'shop', clientId: 'app', trustDomain: 'shop.internal', scopes: {} };
+  ids['transaction-token-policies'] = {
+    id: await idOf(admin.call(createTransactionTokenPolicy, { params, body: txn })),
+  };
   const hears = { clientId: 'app', events: ['session-revoked' as const] };
   const receiver = await idOf(admin.call(createSignalReceiver, { params, body: hears }));
   ids['signal-receivers'] = { id: receiver };

@@ -1903,6 +1903,23 @@ create table statistic (
 );
 CREATE INDEX statistic_age ON statistic USING btree (step, at);
 
+create table transaction_token_policy (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  enabled boolean not null,
+  client_id text not null,
+  trust_domain text not null,
+  scopes jsonb not null,
+  replaces boolean not null,
+  ttl_seconds integer not null,
+  primary key (realm_id, id),
+  constraint transaction_token_policy_realm_id_client_id_fkey FOREIGN KEY (realm_id, client_id) REFERENCES client(realm_id, client_id) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint transaction_token_policy_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX transaction_token_policy_client ON transaction_token_policy USING btree (realm_id, client_id, trust_domain);
+CREATE UNIQUE INDEX transaction_token_policy_name ON transaction_token_policy USING btree (realm_id, name);
+
 create table uma_resource (
   realm_id text not null,
   id uuid not null,

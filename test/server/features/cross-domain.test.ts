@@ -132,7 +132,7 @@ describe('a grant for another domain', () => {
   });
 
   test('is announced by discovery at both ends', async () => {
-    const found = await (await fetch(`${audience}/.well-known/openid-configuration`)).json();
+    const found = Object(await (await fetch(`${audience}/.well-known/openid-configuration`)).json());
     expect(found).toMatchObject({
       authorization_grant_profiles_supported: [ID_JAG_PROFILE],
       identity_chaining_requested_token_types_supported: [ID_JAG_TYPE, JWT_GRANT_TYPE],

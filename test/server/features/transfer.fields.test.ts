@@ -5,6 +5,7 @@ import { presentSections } from '../../../server/contract/sections.ts';
 import { settingNames } from '../../../server/contract/settings.ts';
 import type { Plan, RealmDocument } from '../../../server/contract/transfer.ts';
 import { SAMPLE_AUTHORITY } from '../../support/authority.ts';
+import { crossDomainChanges } from '../../support/full-cross-domain.ts';
 import { exampleSections, fullRealm } from '../../support/full-realm.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
@@ -345,6 +346,7 @@ const cases: Case[] = [
       subjectInEvents: true,
     },
   ],
+  ...crossDomainChanges,
   [
     'webhooks',
     'audit',

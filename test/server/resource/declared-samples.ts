@@ -160,7 +160,7 @@ const own: Readonly<Record<string, Own>> = {
   },
   crossDomainPolicies: {
     needed: { clientId: 'app' },
-    fields: { clientId: 'jobs', relyingParty: 'app', roles: ['two', 'one', 'two'], groups: [] },
+    fields: { clientId: 'jobs', relyingParty: 'app', roles: ['two', 'one', 'two'], groups: ['/two', '/one', '/two'] },
   },
   crossDomainTrusts: { needed: { clientId: 'app' }, fields: { clientId: 'jobs' } },
   groups: {
@@ -198,6 +198,10 @@ const own: Readonly<Record<string, Own>> = {
   },
   // its natural key is a client's
   signalReceivers: { keyOf: () => 'guarded' },
+  transactionTokenPolicies: {
+    needed: { clientId: 'app' },
+    fields: { clientId: 'jobs', scopes: { b: ['y', 'x', 'y'], a: ['x'] } },
+  },
   webhooks: { needed: { enabled: true } },
   workloadIdentity: { needed: { clientId: 'app' }, fields: { clientId: 'jobs' } },
 };
