@@ -22,7 +22,7 @@ export const clientForm: Form = {
         'tlsClientAuthAuthorities',
       ],
     },
-    { title: 'Addresses', fields: ['redirectUris', 'postLogoutRedirectUris', 'webOrigins'] },
+    { title: 'Addresses', fields: ['applicationType', 'redirectUris', 'postLogoutRedirectUris', 'webOrigins'] },
     {
       title: 'Scopes and consent',
       fields: [

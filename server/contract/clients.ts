@@ -50,6 +50,8 @@ export const ClientId = name(255)
   // Documents map clientIds to roles, and JSON with this key is refused.
   .refine((s) => s !== '__proto__', 'must be another name')
   .describe('The client’s name in the protocol, unique in the realm');
+/** OpenID Connect Dynamic Client Registration §2. */
+export const ApplicationType = z.enum(['web', 'native']);
 const seconds = z.int().min(1).max(315_360_000);
 
 /** Every settable field but the natural key and the secret. */
@@ -73,6 +75,9 @@ export const clientFields = {
   ),
   profile: SecurityProfile.nullable().describe(
     'The security profile that it is held to, which sets what it demands and refuses what contradicts it: FAPI 2.0 Security Profile or Message Signing; null: the realm’s. Of the two the stricter one counts',
+  ),
+  applicationType: ApplicationType.nullable().describe(
+    'web: all redirect URIs are https, and none is of this machine; native: each is of an app’s own scheme or a loopback address; null: of any form',
   ),
   redirectUris: z
     .array(RedirectUri)

@@ -13,6 +13,9 @@ export const ClientMetadata = z.object({
   redirect_uris: list.optional(),
   post_logout_redirect_uris: list.optional(),
   token_endpoint_auth_method: words.optional().describe('Default client_secret_basic'),
+  application_type: words
+    .optional()
+    .describe('web: redirect_uris are https; native: an app’s own scheme, or http on loopback. Left out: as they are'),
   grant_types: list.optional().describe('Default authorization_code'),
   response_types: list.optional().describe('code alone'),
   client_name: words.optional(),

@@ -146,6 +146,7 @@ function ownSections(): RealmDocument {
       },
       {
         clientId: 'keyed',
+        applicationType: 'native',
         tokenEndpointAuthMethod: 'private_key_jwt',
         clientAssertionAudience: 'endpoints',
         grantTypes: ['client_credentials'],
@@ -404,7 +405,12 @@ function ownSections(): RealmDocument {
       { type: 'plain', enabled: false, schema: { type: 'object' }, words: { en: 'Do it' } },
     ],
     signalReceivers: [
-      { clientId: 'web', events: ['session-revoked', 'identifier-changed'], formats: ['complex'], audience: 'urn:web: on' },
+      {
+        clientId: 'web',
+        events: ['session-revoked', 'identifier-changed'],
+        formats: ['complex'],
+        audience: 'urn:web: on',
+      },
       { clientId: 'keyed', enabled: false, events: ['scim-create'], formats: ['scim'], subjects: 'all' },
     ],
     ...crossDomainSections,

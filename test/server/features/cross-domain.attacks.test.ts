@@ -20,7 +20,8 @@ import { createUser, listUsers, putUser } from '../../../server/contract/users.t
 import { createWorkloadIdentity } from '../../../server/contract/workload-identity.ts';
 import { administrator } from '../../support/administrators.ts';
 import { PASSWORD } from '../../support/applications.ts';
-import { basic, claimsIn, post } from '../../support/clients.ts';
+import { makeKeys } from '../../support/bank.ts';
+import { basic, claimsIn, makeClient, post } from '../../support/clients.ts';
 import {
   ask,
   CHAT,
@@ -32,6 +33,7 @@ import {
   signIn,
   THERE,
 } from '../../support/cross-domain.ts';
+import { makeProofKey } from '../../support/dpop.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { REALM } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -278,6 +280,44 @@ describe('another issuer’s grant', () => {
     };
     expect((await ask(server, form2)).body.error).toMatch(/^invalid_/);
   });
+});
+
+test('a client of FAPI 2.0 gets for a grant no token that is not bound to its key', async () => {
+  const bank = await makeKeys('PS256');
+  await makeClient(server, CHAT, {
+    clientId: 'bank',
+    profile: 'fapi2-security',
+    tokenEndpointAuthMethod: 'private_key_jwt',
+    jwks: { keys: [bank.jwk] },
+    grantTypes: [],
+    optionalClientScopes: ['chat.read'],
+  });
+  const body = {
+    name: 'bank',
+    issuer: partner.url,
+    clientId: 'bank',
+    scopes: ['chat.read'],
+    emailDomains: ['partner.example'],
+  };
+  await server.admin.call(createCrossDomainTrust, { params: there, body });
+  const key = await makeProofKey();
+  const send = async (bound: boolean, nonce?: string) => {
+    const iat = Math.floor(Date.now() / 1000);
+    const claims = { iss: 'bank', sub: 'bank', aud: audience, jti: crypto.randomUUID(), iat, exp: iat + 60 };
+    const header = { alg: bank.alg, kid: bank.kid };
+    const form = {
+      grant_type: JWT_BEARER,
+      assertion: await grantOf({ client_id: 'bank' }),
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: await new SignJWT(claims).setProtectedHeader(header).sign(bank.privateKey),
+    };
+    const proof = { htu: `${audience}/oauth2/token`, claims: nonce === undefined ? {} : { nonce } };
+    return post(server, CHAT, 'token', form, bound ? { dpop: await key.proof(proof) } : {});
+  };
+  expect((await send(false)).body.error).toBe('invalid_dpop_proof');
+  const asked = await send(true);
+  const { body: given } = await send(true, asked.headers.get('dpop-nonce') ?? '');
+  expect([given.token_type, claimsIn(given.access_token).cnf]).toEqual(['DPoP', { jkt: key.jkt }]);
 });
 
 describe('a grant of this server', () => {

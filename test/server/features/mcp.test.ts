@@ -1,17 +1,13 @@
 // MCP as its own SDK has it: a server of tools that a realm's token opens, and a client that is told nothing but its address.
-import { createServer } from 'node:http';
 import { auth, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listClients } from '../../../server/contract/clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { claimsIn } from '../../support/clients.ts';
-import { freePort } from '../../support/free-port.ts';
+import { startTools } from '../../support/mcp-tools.ts';
 import { createPerson } from '../../support/person.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { makeProvider, REALM } from '../../support/relying-party.ts';
@@ -29,45 +25,6 @@ let server: TestServer;
 let host: Receiver;
 let issuer: string;
 const params = { realm: REALM };
-
-/** What it does for whom it lets in is the SDK's; whom that is, and where they come from, is the realm's. */
-async function startTools(described: 'by itself' | 'by the realm') {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}/mcp`;
-  const metadata =
-    described === 'by itself'
-      ? `http://127.0.0.1:${port}/.well-known/oauth-protected-resource/mcp`
-      : `${issuer}/.well-known/oauth-protected-resource?${new URLSearchParams({ resource: url })}`;
-  const keys = createRemoteJWKSet(new URL(`${issuer}/oauth2/jwks`));
-  /** Per request: it keeps nothing. */
-  async function toolsFor({ sub = '' }: JWTPayload) {
-    const tools = new McpServer({ name: 'tools', version: '1.0.0' });
-    tools.registerTool('whoami', {}, () => ({ content: [{ type: 'text', text: sub }] }));
-    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
-    await tools.connect(transport);
-    return transport;
-  }
-  const http = createServer(async (request, response) => {
-    if (request.url === '/.well-known/oauth-protected-resource/mcp' && described === 'by itself') {
-      response.setHeader('content-type', 'application/json');
-      const document = { resource: url, authorization_servers: [issuer], scopes_supported: ['email'] };
-      return response.end(JSON.stringify(document));
-    }
-    if (request.url !== '/mcp') return response.writeHead(404).end();
-    const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
-    const checks = { issuer, audience: url, typ: 'at+jwt', algorithms: ['RS256'] };
-    const verified = await jwtVerify(token, keys, checks).catch(() => undefined);
-    if (verified) return (await toolsFor(verified.payload)).handleRequest(request, response);
-    return response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${metadata}"` }).end();
-  });
-  await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve));
-  const stop = () =>
-    new Promise((resolve) => {
-      http.close(resolve);
-      http.closeAllConnections();
-    });
-  return { url, stop };
-}
 
 /** What a client may save of an OAuthClientProvider's. */
 type Saved<Name extends 'clientInformation' | 'tokens'> = Awaited<ReturnType<OAuthClientProvider[Name]>>;
@@ -136,7 +93,7 @@ test.each([
 ] as const)(
   'a client that is known %s gets from a 401 to a tool of a server that is described %s',
   async (known, described) => {
-    const tools = await startTools(described);
+    const tools = await startTools(issuer, described);
     const lists = { resourceIndicators: [tools.url], clientRegistrationResources: [tools.url] };
     const byDocument = known === 'by the address of its metadata';
     const document = byDocument ? `/${described.replaceAll(' ', '-')}.json` : undefined;
@@ -169,7 +126,7 @@ test.each([
 );
 
 test('a client whose access token is refused renews it by its refresh token, without the person', async () => {
-  const tools = await startTools('by itself');
+  const tools = await startTools(issuer, 'by itself');
   const lists = { resourceIndicators: [tools.url], clientRegistrationResources: [tools.url] };
   await settings({ ...lists, clientIdMetadataDocuments: true });
   const program = createProgram('/renewing.json');
@@ -190,7 +147,7 @@ test('a client whose access token is refused renews it by its refresh token, wit
 });
 
 test('a token for one server of tools opens no other, and a server that the realm does not list is given none', async () => {
-  const [listed, other] = [await startTools('by itself'), await startTools('by itself')];
+  const [listed, other] = [await startTools(issuer, 'by itself'), await startTools(issuer, 'by itself')];
   const lists = { resourceIndicators: [listed.url], clientRegistrationResources: [listed.url] };
   await settings({ ...lists, clientIdMetadataDocuments: true });
   const program = createProgram('/listed.json');

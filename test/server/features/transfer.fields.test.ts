@@ -182,6 +182,7 @@ const cases: Case[] = [
       policyUri: 'https://sector.example/policy',
       tosUri: 'https://sector.example/terms',
       requestUris: ['https://sector.example/request.jwt'],
+      applicationType: 'web',
       authorizationDetailsTypes: ['plain'],
       idTokenUserinfoClaims: true,
       tlsClientAuthSubjectDn: 'CN=jobs,O=Example',

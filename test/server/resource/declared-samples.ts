@@ -94,6 +94,7 @@ const own: Readonly<Record<string, Own>> = {
       policyUri: 'https://sector.example/policy',
       tosUri: 'https://sector.example/terms',
       requestUris: ['https://sector.example/b.jwt', 'https://sector.example/a.jwt'],
+      applicationType: 'web',
       idTokenUserinfoClaims: true,
       tlsClientAuthSubjectDn: 'CN=jobs,O=Example',
       tlsClientAuthSanDns: 'jobs.example.com',

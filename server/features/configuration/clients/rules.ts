@@ -1,4 +1,5 @@
 // The rules for a client as a whole: faults that no single field's schema can find.
+
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import { usesSecret } from '../../../contract/client-authentication.ts';
 import { type EncryptionFields, encryptedAnswers } from '../../../contract/client-jwts.ts';
@@ -9,6 +10,7 @@ import type { FieldError } from '../../../contract/problem.ts';
 import { isUuid } from '../../../crypto/ids.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { encryptionKeyFor } from '../../../domain/encryption-key.ts';
+import { demandOf, strangerTo } from '../../../domain/redirect-uri.ts';
 import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt } from '../../../http/own-addresses.ts';
 import { joinPaths } from '../../../resource/items.ts';
 import type { Wanted } from '../../../resource/part.ts';
@@ -31,6 +33,7 @@ type Shape = Profiled &
   Pick<
     Client,
     | 'profile'
+    | 'applicationType'
     | 'grantTypes'
     | 'postLogoutRedirectUris'
     | 'requirePkce'
@@ -106,6 +109,7 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
     ...client.requestUris.flatMap((uri, i) =>
       uri.startsWith('https:') ? [] : [fault(`requestUris[${i}]`, 'must be https')],
     ),
+    ...applicationFaults(client),
     ...frameFaults(client),
     ...encryptionFaults(client),
     ...profileFaults(client, client.profile),
@@ -156,6 +160,12 @@ export const resourceFaults = (
     .filter((resource) => isAnothers(resource, at))
     .filter((resource) => clientId !== ADMIN_CLI || resource !== adminAudience(at.baseUrl))
     .map((resource) => fault('allowedResources', anothersResource(resource)));
+
+/** OpenID Connect Dynamic Client Registration §2. */
+function applicationFaults({ applicationType: type, redirectUris }: Shape): FieldError[] {
+  const stranger = type === null ? -1 : strangerTo(type, redirectUris);
+  return type === null || stranger < 0 ? [] : [fault(`redirectUris[${stranger}]`, demandOf[type])];
+}
 
 /** OpenID Connect Front-Channel Logout §2: scheme, host and port are a redirect URI's. */
 const frameFaults = ({ frontchannelLogoutUri: uri, redirectUris }: Shape): FieldError[] =>

@@ -7,12 +7,13 @@ import {
   certificateNames,
   ownMethods,
 } from '../../../contract/client-authentication.ts';
-import { clientFields } from '../../../contract/clients.ts';
+import { ApplicationType, clientFields } from '../../../contract/clients.ts';
 import { HttpUrl, loopbackHosts } from '../../../contract/names.ts';
 import { GrantType } from '../../../contract/oauth.ts';
 import type { Provisioning } from '../../../contract/provisioning.ts';
 import type { ClientMetadata } from '../../../contract/registration.ts';
 import type { SecurityProfile } from '../../../contract/security-profiles.ts';
+import { applicationTypeOf, demandOf, strangerTo } from '../../../domain/redirect-uri.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { profileFaults } from '../../configuration/clients/profile.ts';
 import { type JwtFields, jwtFieldsOf, jwtMetadataOf } from './jwt-metadata.ts';
@@ -134,6 +135,12 @@ export function inputOf(
     throw invalid('backchannel_client_notification_endpoint belongs to the modes ping and push');
   const backchannelTokenDeliveryMode = mode === 'push' ? 'push' : 'ping';
   const redirectUris = redirects(metadata.redirect_uris ?? [], policy.allowedRedirectHosts);
+  const applicationType =
+    metadata.application_type === undefined
+      ? applicationTypeOf(redirectUris)
+      : oneOf('application_type', metadata.application_type, ApplicationType.options);
+  if (applicationType !== null && strangerTo(applicationType, redirectUris) >= 0)
+    throw new OAuthError('invalid_redirect_uri', `A redirect URI ${demandOf[applicationType]}`);
   if (grantTypes.includes('authorization_code') && redirectUris.length === 0)
     throw new OAuthError('invalid_redirect_uri', 'redirect_uris is needed for the grant authorization_code');
   const sector = metadata.sector_identifier_uri;
@@ -155,6 +162,7 @@ export function inputOf(
     policyUri: toShow(metadata.policy_uri),
     tosUri: toShow(metadata.tos_uri),
     tokenEndpointAuthMethod: method,
+    applicationType,
     redirectUris,
     postLogoutRedirectUris: redirects(metadata.post_logout_redirect_uris ?? [], policy.allowedRedirectHosts),
     grantTypes,
@@ -210,6 +218,7 @@ interface Registered extends JwtFields, Record<CertificateName, string | null> {
   policyUri: string | null;
   tosUri: string | null;
   tokenEndpointAuthMethod: string;
+  applicationType: 'web' | 'native' | null;
   redirectUris: readonly string[];
   postLogoutRedirectUris: readonly string[];
   grantTypes: readonly string[];
@@ -235,6 +244,7 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   redirect_uris: [...client.redirectUris],
   post_logout_redirect_uris: [...client.postLogoutRedirectUris],
   token_endpoint_auth_method: client.tokenEndpointAuthMethod,
+  ...(client.applicationType !== null && { application_type: client.applicationType }),
   grant_types: [...client.grantTypes],
   response_types: client.grantTypes.includes('authorization_code') ? ['code'] : [],
   ...(client.name !== null && { client_name: client.name }),
