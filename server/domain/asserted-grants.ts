@@ -1,5 +1,5 @@
 // A grant that began with another issuer's assertion, without a session and without a refresh token. It is stored so that
-// whatever ends the user's access ends its access tokens, too (end-access.ts). RFC 7523 §2.1.
+// the end of the user's access ends its access tokens, too (end-access.ts). RFC 7523 §2.1.
 import type { Sql } from '../db/sql.ts';
 import type { GrantData } from './grant-data.ts';
 
@@ -12,7 +12,7 @@ export interface AssertedGrant {
   data: GrantData;
   now: Date;
   expiresAt: Date;
-  /** The hash of a refresh token that nobody has. */
+  /** The hash of a refresh token that the server discards. */
   tokenHash: Buffer;
 }
 
