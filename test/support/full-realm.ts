@@ -405,12 +405,7 @@ function ownSections(): RealmDocument {
       { type: 'plain', enabled: false, schema: { type: 'object' }, words: { en: 'Do it' } },
     ],
     signalReceivers: [
-      {
-        clientId: 'web',
-        events: ['session-revoked', 'identifier-changed'],
-        formats: ['complex'],
-        audience: 'urn:web: on',
-      },
+      { clientId: 'web', events: ['session-revoked'], formats: ['complex', 'email'], audience: 'urn:web: on' },
       { clientId: 'keyed', enabled: false, events: ['scim-create'], formats: ['scim'], subjects: 'all' },
     ],
     ...crossDomainSections,
