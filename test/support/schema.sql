@@ -475,6 +475,56 @@ CREATE INDEX credential_user ON credential USING btree (realm_id, user_id, type)
 CREATE UNIQUE INDEX credential_passkey ON credential USING btree (realm_id, ((secret ->> 'credentialId'::text))) WHERE (type = 'webauthn'::text);
 CREATE UNIQUE INDEX credential_password ON credential USING btree (realm_id, user_id) WHERE (type = 'password'::text);
 
+create table cross_domain_policy (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  enabled boolean not null,
+  client_id text not null,
+  audience text not null,
+  token_types text[] not null,
+  target_client_id text not null,
+  scopes text[] not null,
+  resources text[] not null,
+  authorization_details_types text[] not null,
+  token_scopes text[] not null,
+  groups text[] not null,
+  roles text[] not null,
+  least_level integer,
+  max_age integer,
+  relying_party text,
+  email boolean not null,
+  ttl_seconds integer not null,
+  primary key (realm_id, id),
+  constraint cross_domain_policy_realm_id_client_id_fkey FOREIGN KEY (realm_id, client_id) REFERENCES client(realm_id, client_id) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint cross_domain_policy_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX cross_domain_policy_client ON cross_domain_policy USING btree (realm_id, client_id, audience);
+CREATE UNIQUE INDEX cross_domain_policy_name ON cross_domain_policy USING btree (realm_id, name);
+
+create table cross_domain_trust (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  enabled boolean not null,
+  issuer text not null,
+  jwks_uri text,
+  client_id text not null,
+  token_types text[] not null,
+  scopes text[] not null,
+  resources text[] not null,
+  authorization_details_types text[] not null,
+  identity_provider text,
+  email_domains text[] not null,
+  trust_email boolean not null,
+  trust_authentication boolean not null,
+  primary key (realm_id, id),
+  constraint cross_domain_trust_realm_id_client_id_fkey FOREIGN KEY (realm_id, client_id) REFERENCES client(realm_id, client_id) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint cross_domain_trust_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX cross_domain_trust_client ON cross_domain_trust USING btree (realm_id, client_id, issuer);
+CREATE UNIQUE INDEX cross_domain_trust_name ON cross_domain_trust USING btree (realm_id, name);
+
 create table data_key (
   number integer not null,
   key_id text not null,
