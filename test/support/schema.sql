@@ -332,9 +332,11 @@ create table client (
   tls_client_certificate_bound_access_tokens boolean not null default false,
   authorization_details_types text[] not null default '{}'::text[],
   backchannel_notification_endpoint text,
+  application_type text,
   backchannel_token_delivery_mode text not null default 'ping'::text,
   backchannel_user_code_parameter boolean not null default false,
   primary key (realm_id, id),
+  constraint client_application_type_check CHECK ((application_type = ANY (ARRAY['web'::text, 'native'::text]))),
   constraint client_client_assertion_audience_check CHECK ((client_assertion_audience = ANY (ARRAY['issuer'::text, 'endpoints'::text]))),
   constraint client_profile_check CHECK ((profile = ANY (ARRAY['fapi2-security'::text, 'fapi2-message-signing'::text]))),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
