@@ -114,8 +114,6 @@ export function readToken(jwt: string): Reading {
   if (!header.success || jwt.split('.').length !== 3) return refuse('not a JWT');
   const { alg, kid, typ } = header.data;
   if (OTHER_PURPOSES.has((typ ?? '').toLowerCase().replace(/^application\//, '')))
-  if (OTHER_PURPOSES.has((typ ?? '').toLowerCase().replace(/^application\//, '')))
-    return refuse('it is a token of another purpose');
     return refuse('it is a token of another purpose');
   if (!ALGORITHMS.has(alg)) return refuse(`the algorithm ${alg.slice(0, 20)} is not allowed`);
   const claims = Claims.safeParse(payload);
