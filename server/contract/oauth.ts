@@ -60,7 +60,7 @@ export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
 export const jwtBearerBody = z.object({ assertion: z.string() });
 /** Each grant's own parameters at the token endpoint. */
 export const grantBodies = {
-  authorization_code: z.object({ code: z.string(), redirect_uri: z.string(), code_verifier: parameter }),
+  authorization_code: z.object({ code: z.string(), redirect_uri: parameter, code_verifier: parameter }),
   refresh_token: z.object({ refresh_token: z.string() }),
   client_credentials: z.object({}),
   [DEVICE_CODE]: z.object({ device_code: z.string() }),

@@ -100,6 +100,10 @@ describe('a code', () => {
     });
   });
 
+  test('passes without redirect_uri where PKCE binds it (OAuth 2.1 §10.2)', () => {
+    expect(judgeCode(code, { ...codeRequest, redirectUri: undefined })).toMatchObject({ ok: true });
+  });
+
   test.each<[string, Partial<CodeRow> | undefined, Partial<CodeRequest>, string[]]>([
     ['nobody has', undefined, {}, ['invalid_grant', 'no such code for this client', 'nothing']],
     ['was used', { used_at: now }, {}, ['invalid_grant', 'the code was used before', 'reuse']],
@@ -116,6 +120,12 @@ describe('a code', () => {
       ['invalid_grant', 'the code was used before, and redirect_uri differs', 'nothing'],
     ],
     ['has expired', { expires_at: now }, {}, ['invalid_grant', 'the code has expired', 'use up']],
+    [
+      'comes without redirect_uri, and has no PKCE',
+      { request: { ...granted, codeChallenge: null } },
+      { redirectUri: undefined, verifier: undefined },
+      ['invalid_grant', 'redirect_uri is missing, and there is no PKCE', 'use up'],
+    ],
     ['was for elsewhere', {}, { redirectUri: 'https://x' }, ['invalid_grant', 'redirect_uri differs', 'use up']],
     [
       'comes with another verifier',

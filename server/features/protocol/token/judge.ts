@@ -42,7 +42,8 @@ export interface Wanted {
   details: readonly AuthorizationDetail[] | undefined;
 }
 export interface CodeRequest extends Wanted {
-  redirectUri: string;
+  /** undefined: a client that follows OAuth 2.1 (§10.2), where PKCE binds the code to it. */
+  redirectUri: string | undefined;
   verifier: string | undefined;
 }
 export interface RefreshRequest extends Wanted {
@@ -58,7 +59,9 @@ function faultOf(
   { redirectUri, codeChallenge, dpopJkt }: GrantData,
   request: Pick<CodeRequest, 'redirectUri' | 'verifier' | 'sender'>,
 ): string | undefined {
-  if (redirectUri !== request.redirectUri) return 'redirect_uri differs';
+  if (request.redirectUri === undefined && codeChallenge === null)
+    return 'redirect_uri is missing, and there is no PKCE';
+  if (request.redirectUri !== undefined && redirectUri !== request.redirectUri) return 'redirect_uri differs';
   if (!pkceHolds(codeChallenge, request.verifier)) return 'the PKCE verifier does not hold';
   if (dpopJkt !== undefined && dpopJkt !== request.sender.jkt) return 'the proof is not of the key that was named';
   return undefined;
