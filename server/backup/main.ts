@@ -18,8 +18,10 @@ import { errorWords } from '../contract/error-words.ts';
 import { bySystem } from '../contract/events.ts';
 import { RealmName } from '../contract/names.ts';
 import { helpOf } from '../contract/program-words.ts';
+import { MASTER } from '../contract/realms.ts';
 import { newId } from '../crypto/ids.ts';
 import { openKeyring } from '../custody/custody.ts';
+import { connectionTo } from '../db/hosts.ts';
 import { openPool, sqlOver } from '../db/sql.ts';
 import { readRealm } from './read.ts';
 import { createRestore } from './restore.ts';
@@ -72,10 +74,10 @@ async function save(
   url: string,
   { seal, transact }: Infrastructure,
 ): Promise<void> {
-  if (realm === 'master') throw new Error('master belongs to its installation: back up the database instead');
+  if (realm === MASTER) throw new Error(`${MASTER} belongs to its installation: back up the database instead`);
   const encrypter = new Encrypter();
   for (const recipient of recipients) encrypter.addRecipient(recipient);
-  const client = new pg.Client({ connectionString: url, application_name: 'realmkeeper-backup' });
+  const client = new pg.Client({ ...connectionTo(url), application_name: 'realmkeeper-backup' });
   await client.connect();
   const partial = output === '-' ? undefined : `${output}.partial`;
   try {

@@ -26,7 +26,7 @@ let folder: string;
 let identity: string;
 let file: string;
 
-async function backup(server: TestServer, key: Buffer, ...args: string[]) {
+async function backup(server: Pick<TestServer, 'databaseUrl'>, key: Buffer, ...args: string[]) {
   const env = { ...process.env, DATABASE_URL: server.databaseUrl, SVC_MASTER_KEY: key.toString('base64') };
   return promisify(execFile)(process.execPath, [main, ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -102,6 +102,13 @@ test('the file is age’s, for its owner alone, and tells nothing; the audit log
     sessions: true,
     history: true,
   });
+});
+
+test('a database of several hosts is read at the host that takes writes', async () => {
+  const databaseUrl = from.databaseUrl.replace(/@([^/]+)/, '@127.0.0.1:1,$1');
+  const recipient = await identityToRecipient(await generateIdentity());
+  const args = ['save', REALM, '--recipient', recipient, '-o', path.join(folder, 'several.age')];
+  expect(await backup({ databaseUrl }, MASTER_KEY, ...args)).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('in another installation, with another master key, the realm is the same: rows, secrets, signing keys, its clients’ secrets', async () => {
