@@ -3,6 +3,7 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listCrossDomainPolicies, putCrossDomainPolicy } from '../../../server/contract/cross-domain-policies.ts';
+import { listCrossDomainTrusts, putCrossDomainTrust } from '../../../server/contract/cross-domain-trusts.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { createGroup } from '../../../server/contract/groups.ts';
 import { ACCESS_TOKEN_TYPE, JWT_BEARER, TOKEN_EXCHANGE } from '../../../server/contract/oauth.ts';
@@ -224,6 +225,19 @@ describe('an access token', () => {
     ]);
     const refused = await redeem(chat, body.access_token);
     expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant']);
+    const there = { realm: CHAT };
+    const { body: [trust] = [] } = await chat.admin.call(listCrossDomainTrusts, { params: there });
+    const at = { ...there, id: trust?.id ?? '' };
+    await chat.admin.call(putCrossDomainTrust, { params: at, body: { tokenTypes: ['id-jag', 'jwt'] } });
+    const chained = await ask(home, { resource: audience, ...form, scope: 'chat.read' });
+    const redeemed = await redeem(chat, chained.body.access_token, { resource: CHAT_API });
+    const { body: users = [] } = await chat.admin.call(listUsers, { params: there, query: {} });
+    expect(claimsIn(redeemed.body.access_token)).toMatchObject({
+      iss: audience,
+      sub: users[0]?.id,
+      aud: CHAT_API,
+      scope: 'chat.read',
+    });
     const lacking = String((await signIn(home, { scope: 'openid' })).body.access_token);
     const narrow = await ask(home, { audience, ...form, subject_token: lacking });
     expect([narrow.status, narrow.body.error]).toEqual([400, 'invalid_scope']);
