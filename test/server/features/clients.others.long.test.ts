@@ -1,7 +1,9 @@
 // Applications in other languages, by libraries that we didn't write (Authlib; go-oidc and x/oauth2): people sign in to them with a browser,
 // or by a code that a command line shows (RFC 8628).
+import { exportJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD } from '../../support/applications.ts';
+import { BANK, makeBankClient, makeKeys } from '../../support/bank.ts';
 import { SECRET } from '../../support/clients.ts';
 import type { Conversation } from '../../support/conversation.ts';
 import { runGoClient } from '../../support/go-client.ts';
@@ -94,6 +96,25 @@ describe.each([
       let said = await program.hear();
       while (said.waits === 'authorization_pending') said = await program.hear();
       expect(JSON.stringify(said)).toContain('access_denied');
+    });
+  });
+});
+
+test('a bank’s application in Python is held to FAPI 2.0: pushed, by its key, and bound to another one by DPoP', async () => {
+  const keys = await makeKeys('ES256');
+  await makeBankClient(server, REALM, { clientId: 'bank', keys: [keys], profile: 'fapi2-security' });
+  const own = JSON.stringify({ ...(await exportJWK(keys.privateKey)), kid: keys.kid });
+  await conversing(runPythonClient('bank', issuer, 'bank', own, BANK), async (program) => {
+    const { open } = await program.hear();
+    const { page } = await signedIn(String(open));
+    program.tell(page.url);
+    expect(await program.hear()).toEqual({
+      sub: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      type: 'DPoP',
+      email: 'alice@example.com',
+      stolen: 401,
+      rotated: false,
+      again: 'DPoP',
     });
   });
 });
