@@ -1,5 +1,6 @@
 // SQL of backchannel authentication (OpenID Connect CIBA): store a request, list what waits for a user, decide it. Once the user has
 // approved it, its code is polled, locked and redeemed like a device's (device-codes.ts, grants.ts).
+import { grantIdOf } from '../crypto/refresh-token.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
 import type { GrantData } from './grant-data.ts';
@@ -167,3 +168,9 @@ export const grantOf = async (
       select family_id, user_id from backchannel_authentication
       where realm_id = ${realm} and code_hash = ${hash} and family_id is not null`
   )[0];
+
+/** Whether a grant's access tokens are refused: the user withdrew their consent, or the grant was revoked. */
+export async function hasGrantEnded(sql: Sql, realm: string, familyId: string): Promise<boolean> {
+  const ended = await sql`select from revoked_token where realm_id = ${realm} and jti = ${grantIdOf(familyId)}`;
+  return ended.length > 0;
+}

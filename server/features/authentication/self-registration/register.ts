@@ -19,7 +19,7 @@ import type { Credentials, KnownUser } from '../../people/credentials/service.ts
 import type { NewAccount, NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
 import type { Form, PageStep, Passed, Step, StepMemory } from '../authenticators/authenticator.ts';
 import type { MailedCodes } from '../authenticators/mailed-code.ts';
-import { enrolmentPage, LABEL_MAX, passedBy } from '../authenticators/webauthn.ts';
+import { enrolmentPage, LABEL_MAX, passedBy, passkeyConfigOf } from '../authenticators/webauthn.ts';
 import { codePage, formPage, notNowPage, passkeyPage, passwordPage } from './pages.ts';
 import { isWorkDone } from './proof-of-work.ts';
 
@@ -224,7 +224,8 @@ export function createRegister(deps: RegisterDeps): PageStep {
     const label = (form.label ?? '').trim().slice(0, LABEL_MAX);
     const again = (message: string) =>
       ({ do: 'again', complaint: { field: 'form', message, values: { label } }, reason: '' }) as const;
-    const sent = { sent: form.passkey ?? '', site, challenge, label: label === '' ? null : label };
+    const { deviceBound = false } = passkeyConfigOf(config);
+    const sent = { sent: form.passkey ?? '', site, challenge, deviceBound, label: label === '' ? null : label };
     let key: UsedKey | undefined;
     const write = async (tx: Tx, by: By, user: KnownUser) => {
       const enrolled = await passkeys.enrol(tx, by, realm, user, { ...sent, newAccount: true });

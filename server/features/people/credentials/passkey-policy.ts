@@ -42,15 +42,25 @@ export type NotAccepted =
 /** Formats whose makers have one root for all devices: Apple and Android have no roots in FIDO's metadata for each. */
 export type OwnRoots = Readonly<Partial<Record<string, readonly string[]>>>;
 
+/**
+ * The only AAGUID that such a root proves: in these formats nothing else ties the statement to a model. Any app on a phone can have a
+ * key attested, and then claim the AAGUID of a security key.
+ */
+const MODEL_OF: Readonly<Partial<Record<string, string>>> = {
+  apple: 'f24a8e70-d0d3-f82c-2937-32523cc4de5a',
+  'android-key': 'b93fd961-f2e6-462f-b122-82002247de78',
+};
+
 /** Whether the statement's certificates prove the make. */
 export function isProven(
-  { format, certificates }: Made,
+  { aaguid, format, certificates }: Made,
   entry: AuthenticatorEntry | undefined,
   { ownRoots, now }: { ownRoots: OwnRoots; now: Date },
 ): boolean {
   if (certificates.length === 0 || format === 'none') return false;
   const listed = (entry?.roots ?? []).map((root) => Buffer.from(root, 'base64'));
-  return leadsToRoot(certificates, [...listed, ...(ownRoots[format] ?? [])], now);
+  const own = MODEL_OF[format] === aaguid ? (ownRoots[format] ?? []) : [];
+  return leadsToRoot(certificates, [...listed, ...own], now);
 }
 
 const rankOf = (level: CertificationLevel | null): number =>

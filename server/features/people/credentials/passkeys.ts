@@ -271,11 +271,8 @@ export function createPasskeys({ sql, realmSql, seal, notify, settings, now, new
       const entry = await readAuthenticator(tx.sql, aaguid);
       const proven = isProven(authenticator, entry, { ownRoots, now: now() });
       const subject = userParty(user.id, user.username);
-      const bound = policy.passkeyBinding === 'any' && made.deviceBound ? ('device-bound' as const) : undefined;
-      const refused = refusalOf({ ...policy, ...(bound && { passkeyBinding: bound }) }, authenticator, {
-        entry,
-        proven,
-      });
+      const unbound = made.deviceBound && synced ? ('synced' as const) : undefined;
+      const refused = unbound ?? refusalOf(policy, authenticator, { entry, proven });
       if (refused) {
         tx.record({ type: 'PASSKEY_REFUSED', realm, by, subject, data: { reason: refused, aaguid, format } });
         return { ok: false, reason: refused };

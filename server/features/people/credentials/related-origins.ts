@@ -20,14 +20,18 @@ export function boundedOrigins(listed: readonly string[]): string[] {
   return all.slice(0, MOST_ORIGINS);
 }
 
-/** @param addresses as origins */
+/**
+ * The realm whose issuer is the address itself comes first, then the others in the order in which they were made: a new realm does not
+ * displace the origins of another one.
+ * @param addresses as origins
+ */
 const listsAt = async (sql: Sql, addresses: readonly string[]): Promise<string[]> =>
   (
     await sql<{ origins: string[] }>`
       select settings -> 'passkeyRelatedOrigins' as origins from realm
       where deleted_at is null and settings ? 'passkeyRelatedOrigins'
         and split_part(own_issuer, '/', 1) || '//' || split_part(own_issuer, '/', 3) = any (${addresses}::text[])
-      order by realm_id`
+      order by split_part(own_issuer, '/', 4) <> '', created_at, realm_id`
   ).flatMap(({ origins }) => origins);
 
 export interface RelatedOriginsDeps {

@@ -3,6 +3,7 @@
 // them. CIBA Core §10.2, §10.3, §12. Safe to repeat: the client ignores a second message.
 import { z } from 'zod';
 import { bySystem } from '../../../contract/events.ts';
+import { CIBA } from '../../../contract/oauth.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -10,6 +11,7 @@ import type { Transact } from '../../../db/transact.ts';
 import {
   type DecidedRequest,
   grantOf,
+  hasGrantEnded,
   keepNotification,
   readNotification,
 } from '../../../domain/backchannel-requests.ts';
@@ -49,6 +51,10 @@ export interface NotifyDeps {
   now: () => Date;
 }
 
+const failed = (error_description: string | undefined) => ({ error: 'transaction_failed', error_description });
+const over = failed('The grant has ended');
+const notAllowed = failed('The client may not use this grant type');
+
 interface Decided {
   realm: string;
   id: string;
@@ -81,19 +87,21 @@ export function notifyJob(deps: NotifyDeps): Job {
   /** What a pushed message says of the decision. */
   async function answerOf({ realm, row, settings, client }: Decided, authReqId: string) {
     if (row.denied) return { error: 'access_denied', error_description: 'The person did not agree' };
+    if (!client.grantTypes.has(CIBA)) return notAllowed;
     try {
       return await pushTokens({ realm, settings, client, authReqId, hash: row.code_hash });
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      return { error: 'transaction_failed', error_description: error.description };
+      return failed(error.description);
     }
   }
 
-  /** The pushed answer. Tokens are issued once; a later try sends the same ones. */
+  /** The pushed answer. Tokens are issued once; a later try sends the same ones, unless they have ended meanwhile. */
   async function pushed(decided: Decided, notification: Notification): Promise<Record<string, unknown>> {
-    if (notification.answer) return notification.answer;
+    const { realm, id, row } = decided;
+    if (notification.answer)
+      return row.family_id !== null && (await hasGrantEnded(sql, realm, row.family_id)) ? over : notification.answer;
     const answer = await answerOf(decided, notification.authReqId);
-    const { realm, id } = decided;
     const kept = seal.seal(JSON.stringify({ ...notification, answer }), notificationContext(realm, id));
     await keepNotification(sql, realm, id, kept);
     return answer;
