@@ -1,5 +1,5 @@
-// What a custodian does: it holds a key that never leaves it, wraps and unwraps the server's data keys by it, and may sign by
-// further keys. A driver is one file of drivers/, loaded if SVC_KEY_CUSTODIAN names it.
+// What a custodian does: it holds a key that never leaves it, and wraps and unwraps the server's data keys by it. A driver is one
+// file of drivers/, loaded if SVC_KEY_CUSTODIAN names it.
 
 export interface Custodian {
   /** The driver, the place and the key, without credentials: stored beside each wrapped key, and shown in errors. */
