@@ -11,9 +11,10 @@ import { createDataKeys, LOOK_MS } from './data-keys.ts';
 const LONGEST_PAUSE_MS = 10_000;
 
 async function openCustodian(uri: string, config: Config): Promise<Custodian> {
-  if (new URL(uri).protocol === 'pkcs11:') return (await import('./drivers/pkcs11.ts')).openPkcs11(uri);
-  const { openVault } = await import('./drivers/vault.ts');
-  return openVault(uri, {
+  const { protocol } = new URL(uri);
+  if (protocol === 'pkcs11:') return (await import('./drivers/pkcs11.ts')).openPkcs11(uri);
+  const { openByHttp } = await import('./drivers/by-http.ts');
+  return openByHttp(uri, {
     config,
     outboundTo: (hosts) => createOutbound({ allow: hosts, caFile: config.SVC_OUTBOUND_CA_FILE }),
   });

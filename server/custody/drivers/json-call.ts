@@ -9,13 +9,26 @@ const TIMEOUT_MS = 5_000;
 const MOST_BYTES = 256 * 1024;
 const LONGEST_WORDS = 300;
 
-/** A failure, as Vault says it. */
-const Failure = z.object({ errors: z.array(z.string()) });
+/** The forms of failures: Vault's list, Google's and Azure's error object, AWS's and OAuth's members. */
+const Failure = z.object({
+  errors: z.array(z.string()).optional(),
+  error: z.union([z.string(), z.object({ message: z.string().optional(), code: z.unknown() })]).optional(),
+  error_description: z.string().optional(),
+  __type: z.string().optional(),
+  message: z.string().optional(),
+  Message: z.string().optional(),
+});
 
 function wordsOf(body: Buffer): string {
   try {
-    const { errors } = Failure.parse(JSON.parse(body.toString()));
-    return errors.join(': ').replaceAll(/\s+/g, ' ').slice(0, LONGEST_WORDS);
+    const said = Failure.parse(JSON.parse(body.toString()));
+    const error = typeof said.error === 'string' ? said.error : said.error?.message;
+    const words = [said.__type, error, said.error_description, said.message ?? said.Message, ...(said.errors ?? [])];
+    return words
+      .flatMap((word) => word ?? [])
+      .join(': ')
+      .replaceAll(/\s+/g, ' ')
+      .slice(0, LONGEST_WORDS);
   } catch {
     return '';
   }
@@ -36,14 +49,24 @@ export class Refused extends CustodianError {
 export async function jsonCall<T>(
   outbound: Outbound,
   url: string,
-  { headers, body, answer }: { headers: Record<string, string>; body: object; answer: z.ZodType<T> },
+  {
+    method = 'POST',
+    headers = {},
+    body,
+    answer,
+  }: { method?: 'GET' | 'POST' | 'PUT'; headers?: Record<string, string>; body?: unknown; answer: z.ZodType<T> },
 ): Promise<T> {
+  const content = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
   const { host } = new URL(url);
   const got = await outbound
     .fetch(url, {
-      method: 'POST',
-      headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(content !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(content !== undefined && { body: content }),
       timeoutMs: TIMEOUT_MS,
       maxBytes: MOST_BYTES,
       httpsOnly: false,

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { loopbackHosts } from '../../contract/names.ts';
-import type { Outbound } from '../../http/outbound.ts';
 import { type Custodian, CustodianError } from '../custodian.ts';
+import type { ByHttp } from './by-http.ts';
 import { base64, jsonCall, Refused } from './json-call.ts';
 
 const Encrypted = z.object({ data: z.object({ ciphertext: z.string().regex(/^vault:v\d+:/) }) });
@@ -71,13 +71,7 @@ function createTokens(config: Config, login: (role: string, jwt: string) => Prom
   };
 }
 
-interface VaultDeps {
-  config: Config;
-  /** Requests that may reach these hosts, private or not, and public addresses. */
-  outboundTo(hosts: readonly string[]): Outbound;
-}
-
-export function openVault(uri: string, { config, outboundTo }: VaultDeps): Custodian {
+export function openVault(uri: string, { config, outboundTo }: ByHttp): Custodian {
   const { scheme, host, hostname, mount, key } = vaultPlace(uri);
   const address = `${loopbackHosts.has(hostname) ? 'http' : 'https'}://${host}`;
   const outbound = outboundTo([hostname.replace(/^\[|\]$/g, '')]);
