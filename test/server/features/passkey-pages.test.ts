@@ -95,6 +95,17 @@ test('/.well-known/webauthn lists a realm’s origins at its own address, and th
   expect((await at('login.other.example')).origins).toEqual([]);
 });
 
+test('a realm that is made later does not displace the origins of another one at their common address', async () => {
+  await set({ issuer: `${OWN}/${realm}`, passkeyRelatedOrigins: ['https://www.earlier.example'] });
+  realm = `a-${realm}`;
+  await createAccountCaller(server, realm).make();
+  const many = [1, 2, 3, 4, 5].map((n) => `https://www.later${n}.example`);
+  await set({ issuer: `${OWN}/${realm}`, passkeyRelatedOrigins: many });
+  const headers = { host: new URL(OWN).host };
+  const answer = await server.app.http.inject({ url: '/.well-known/webauthn', headers });
+  expect(answer.json().origins).toContain('https://www.earlier.example');
+});
+
 test('five domains are listed at most, each with all its origins', () => {
   const listed = [1, 2, 3, 4, 5, 6].flatMap((n) => [`https://a.site${n}.example`, `https://b.site${n}.example`]);
   expect(boundedOrigins([...listed, 'https://c.site1.example'])).toEqual([
@@ -226,4 +237,18 @@ test('a step for device-bound passkeys refuses a synced one, at its use and as i
   const refused = await person.fill(page, answerByPasskey(key, page, handle));
   expect(refused.text).toContain('can’t be used here');
   expect(await reasons()).toEqual(['passkey-synced']);
+});
+
+test('a step for device-bound passkeys sets up no synced one, also where the realm wants synced ones', async () => {
+  await set({ passkeyBinding: 'synced' });
+  await flow([
+    { authenticatorId: 'username-password', requirement: 'REQUIRED' },
+    { authenticatorId: 'webauthn', requirement: 'REQUIRED', config: { deviceBound: true } },
+  ]);
+  const { person, page } = await byPassword();
+  const key = createSoftPasskey(origin(), { make: { synced: true } });
+  const made = key.create(JSON.parse(attribute(page, 'data-passkey')));
+  const refused = await person.fill(page, { passkey: JSON.stringify(made) });
+  expect(refused.text).toContain('does not accept this kind of passkey');
+  expect(await passkeys()).toEqual([]);
 });

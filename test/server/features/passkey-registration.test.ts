@@ -108,6 +108,16 @@ test('a passkey that was made elsewhere makes no account, and another try does',
   expect(await people()).toMatchObject([{ username: address(), emailVerified: false }]);
 });
 
+test('where the flow accepts device-bound passkeys alone, a synced one makes no account', async () => {
+  await flow(either.map((one) => ({ ...one, ...(one.config && { config: { ...one.config, deviceBound: true } }) })));
+  const { who, after } = await register();
+  const synced = createSoftPasskey(new URL(site.server.baseUrl).origin, { make: { synced: true } });
+  const refused = await who.fill(after, created(after, synced));
+  expect(refused.text).toContain('does not accept this kind of passkey');
+  expect(await people()).toEqual([]);
+  expect((await who.fill(refused, created(refused))).url).toContain('/account');
+});
+
 test('whoever can make none after all chooses a password on the same way', async () => {
   await site.sendsMail(realm);
   const { who, after } = await register();
