@@ -120,6 +120,23 @@ test('a client that was away gets the same tokens later, and they are issued onc
   expect(events).toHaveLength(1);
 });
 
+test('tokens of a grant that ended meanwhile are not sent again', async () => {
+  receiver.answer = async () => {
+    if (received().length > 1) return { status: 204 };
+    const { refresh_token: token } = JSON.parse(String(received()[0]?.raw));
+    expect((await as({ token }, 'revoke')).status).toBe(200);
+    return { status: 503 };
+  };
+  const { body } = await ask();
+  await decide('approve');
+  await expect.poll(() => received().length).toBe(2);
+  expect(await told()).toEqual({
+    auth_req_id: body.auth_req_id,
+    error: 'transaction_failed',
+    error_description: 'The grant has ended',
+  });
+});
+
 const kept = async () =>
   (
     await server.pool.query(
