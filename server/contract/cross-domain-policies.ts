@@ -31,7 +31,7 @@ export const crossDomainPolicies = kind({
   key: 'name',
   fields: {
     name: name(255).describe('Unique in the realm'),
-    enabled: z.boolean(),
+    enabled: z.boolean().describe('false: the client gets no grant by it'),
     clientId: ClientId.describe('The client of this realm that asks for the grant'),
     audience: DomainIssuer.describe(
       'The issuer of the other domain’s authorization server; one policy for each client',

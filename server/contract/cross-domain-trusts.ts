@@ -18,7 +18,7 @@ export const crossDomainTrusts = kind({
   key: 'name',
   fields: {
     name: name(255).describe('Unique in the realm'),
-    enabled: z.boolean(),
+    enabled: z.boolean().describe('false: no grant of the issuer counts by it'),
     issuer: DomainIssuer.describe('The exact `iss` of its grants'),
     jwksUri: DomainIssuer.nullable().describe(
       'Where the issuer publishes its keys; null: by discovery from the issuer',

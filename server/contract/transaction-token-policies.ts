@@ -27,7 +27,7 @@ export const transactionTokenPolicies = kind({
   key: 'name',
   fields: {
     name: name(255).describe('Unique in the realm'),
-    enabled: z.boolean(),
+    enabled: z.boolean().describe('false: the client gets no token by it'),
     clientId: ClientId.describe('The workload’s client, which asks for the tokens'),
     trustDomain: TrustDomain.describe('The `aud` of the tokens; one policy for each client and trust domain'),
     scopes: z

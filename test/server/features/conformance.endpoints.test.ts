@@ -326,6 +326,9 @@ describe('discovery', () => {
       'client_secret_basic',
       'client_secret_post',
       'private_key_jwt',
+      // by tokens of workloads: clients-without-secrets.test.ts
+      'federated_jwt',
+      'spiffe_jwt',
       'none',
     ]);
     const refresh = async (more: Record<string, string>, headers: Record<string, string> = {}) =>
