@@ -3,6 +3,11 @@
 // Implements: OpenID Connect CIBA Core 1.0 §7.1 (`user_code`), §13.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CIBA } from '../../../server/contract/oauth.ts';
+import { newId } from '../../../server/crypto/ids.ts';
+import { createPasswords } from '../../../server/crypto/passwords.ts';
+import { sqlOver } from '../../../server/db/sql.ts';
+import { createRateLimit } from '../../../server/domain/rate-limit.ts';
+import { createUserCodes } from '../../../server/features/people/credentials/user-codes.ts';
 import { type AccountCall, createAccountCaller } from '../../support/account-api.ts';
 import { basic, makeClient, post, SECRET } from '../../support/clients.ts';
 import type { Device } from '../../support/device.ts';
@@ -90,6 +95,23 @@ test('codes of a person are tried ten times in ten minutes, by whatever name the
   expect(await errorOf(right)).toBe('invalid_user_code');
   clock += 601_000;
   expect(await errorOf(right)).toBe(200);
+});
+
+test('a try beyond the limit is hashed, too: its time does not tell that two spellings name one user', async () => {
+  const passwords = createPasswords({ threads: 1, parameters: { memory: 64, passes: 1, lanes: 1 } });
+  let hashed = 0;
+  const verify: typeof passwords.verify = (...given) => {
+    hashed += 1;
+    return passwords.verify(...given);
+  };
+  const now = () => new Date(clock);
+  const sql = sqlOver(server.pool);
+  const codes = createUserCodes({ sql, passwords: { ...passwords, verify }, notify: async () => {}, now, newId });
+  const attempts = createRateLimit({ limit: 1, now });
+  for (let n = 0; n < 3; n += 1)
+    expect(await codes.holds(REALM, { userId: null, hint: 'eve' }, '4711', attempts)).toBe(false);
+  await passwords.stop();
+  expect(hashed).toBe(3);
 });
 
 test('a code has at least four characters, and is no way to sign in', async () => {

@@ -38,7 +38,8 @@ export const createUserCodes = ({ sql, passwords, notify, now, newId }: UserCode
   },
 
   /**
-   * Whether the code is the user's. An unknown user (null), and one without a code, takes as long.
+   * Whether the code is the user's. An unknown user (null), and one without a code, takes as long. So does a try beyond the limit:
+   * spellings of one name count together only for a user who exists.
    * @param attempts of each user, or of each hint that names none
    */
   async holds(
@@ -47,12 +48,12 @@ export const createUserCodes = ({ sql, passwords, notify, now, newId }: UserCode
     code: string,
     attempts: Pick<RateLimit, 'take'>,
   ): Promise<boolean> {
-    if (attempts.take(`${realm} ${userId ?? hint}`) !== undefined) return false;
+    const isLeft = attempts.take(`${realm} ${userId ?? hint}`) === undefined;
     const [row] = await sql<{ phc: string }>`
       select secret ->> 'phc' as phc from credential
       where realm_id = ${realm} and user_id = ${userId} and type = ${USER_CODE}`;
     const { ok } = await passwords.verify(row?.phc ?? passwords.phcForNobody, passwordForm(code));
-    return ok && row !== undefined;
+    return ok && row !== undefined && isLeft;
   },
 });
 export type UserCodes = ReturnType<typeof createUserCodes>;
