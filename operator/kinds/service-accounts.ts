@@ -8,7 +8,7 @@ import { unknownIssuer } from './workload-identity.ts';
 const Accounts = ClientServiceAccounts.optional();
 const LONGEST_NAME = 255;
 
-/** The name of the workload identity: unique, as each client has each ServiceAccount once for an audience. */
+/** The name of the workload identity: unique, as a client has each ServiceAccount once. */
 function nameOf(clientId: string, subject: string): string {
   const name = `${clientId} ${subject.replace('system:serviceaccount:', '')}`;
   if (name.length > LONGEST_NAME)

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { type AnswerOf, kind } from './kind.ts';
-import { ById, EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
+import { ById, EpochMs, Id, InRealm, name, Page, RealmName, ScopeName, text } from './names.ts';
 import { ACCESS_TOKEN_TYPE, ClientParameters, OAuthErrorBody, TOKEN_EXCHANGE } from './oauth.ts';
 import { route } from './route.ts';
 import { servedTo } from './surface.ts';
@@ -10,7 +10,6 @@ import { servedTo } from './surface.ts';
 export const AgentStatus = z.enum(['draft', 'active', 'suspended', 'revoked']);
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
-const ScopeName = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'must be an RFC 6749 scope token');
 export const agents = kind({
   section: 'agents',
   kind: 'agent',

@@ -1,14 +1,9 @@
 // Client scopes: what a scope puts into tokens. Decisions "Client scope"; specification 4.10.
 import { z } from 'zod';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
-import { Id, name, RealmName, text } from './names.ts';
+import { Id, name, RealmName, ScopeName, text } from './names.ts';
 import { route } from './route.ts';
 
-const ScopeName = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
 /** The scopes of every new realm (features/configuration/client-scopes seeds them). A document can change them but not remove them. */
 export const freshClientScopes = [
   'openid',

@@ -8,7 +8,7 @@ import { encryptionFields, keyFields, signingFields } from './client-jwts.ts';
 import { DetailTypeName } from './detail-type-name.ts';
 import { DAY_SECONDS } from './durations.ts';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
-import { ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, text } from './names.ts';
+import { ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, ScopeName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { route } from './route.ts';
 import { SecurityProfile } from './security-profiles.ts';
@@ -40,11 +40,6 @@ const Origin = z
     (s) => s === '+' || URL.parse(s)?.origin === s || isOwnOrigin(s),
     "must be an origin such as https://app.example or capacitor://localhost, or '+' for those of the redirect URIs",
   );
-const ScopeName = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
 export const ClientId = name(255)
   .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII (RFC 6749 appendix A.1)')
   // Documents map clientIds to roles, and JSON with this key is refused.

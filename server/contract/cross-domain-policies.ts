@@ -6,7 +6,7 @@ import { ClientId } from './clients.ts';
 import { DetailTypeName } from './detail-type-name.ts';
 import { isProviderAddress } from './identity-providers.ts';
 import { kind } from './kind.ts';
-import { name, text } from './names.ts';
+import { name, ScopeName, text } from './names.ts';
 import { ResourceIndicator } from './settings.ts';
 import { MOST_GRANT_SECONDS } from './token-types.ts';
 
@@ -15,12 +15,6 @@ export const DomainIssuer = z
   .string()
   .max(2048)
   .refine(isProviderAddress, 'must be an absolute https address (http on loopback alone)');
-
-/** The name of a scope, RFC 6749 §3.3. */
-export const ScopeName = z
-  .string()
-  .max(255)
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be the name of one scope');
 
 export const crossDomainPolicies = kind({
   section: 'crossDomainPolicies',

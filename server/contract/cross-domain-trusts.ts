@@ -2,10 +2,10 @@
 // §2.1; draft-ietf-oauth-identity-assertion-authz-grant (ID-JAG), draft-ietf-oauth-identity-chaining. Decisions "Cross-domain trust".
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
-import { DomainIssuer, ScopeName } from './cross-domain-policies.ts';
+import { DomainIssuer } from './cross-domain-policies.ts';
 import { DetailTypeName } from './detail-type-name.ts';
 import { kind } from './kind.ts';
-import { name } from './names.ts';
+import { name, ScopeName } from './names.ts';
 import { DomainName } from './organizations.ts';
 import { ResourceIndicator } from './settings.ts';
 

@@ -16,6 +16,13 @@ export const anyObject = (longest?: number) =>
     .record(longest === undefined ? z.string() : z.string().max(longest), z.unknown())
     .refine((value) => !holdsNul(value), 'must not contain NUL');
 
+/** The name of one scope, RFC 6749 §3.3. */
+export const ScopeName = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
+
 /** Characters that end a line or turn text around: a list or a log shows such a name as another one, or as two. */
 const REORDERS = /[\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 

@@ -62,7 +62,9 @@ export const passkeySettings = {
   passkeyAllowedAuthenticators: z
     .array(Aaguid)
     .max(500)
-    .describe('AAGUIDs of the only authenticators for new passkeys; empty: any. Proven with attestation direct alone'),
+    .describe(
+      'AAGUIDs of the only authenticators for new passkeys; empty: any. Attestation direct or enterprise proves them',
+    ),
   passkeyDeniedAuthenticators: z.array(Aaguid).max(500).describe('AAGUIDs of authenticators that get no new passkey'),
   passkeyMinimumCertification: CertificationLevel.nullable().describe(
     'The lowest certification by FIDO that an authenticator needs for a new passkey; null: none. It needs attestation direct or enterprise',

@@ -2,9 +2,8 @@
 // draft-ietf-oauth-transaction-tokens; decisions "Transaction token policy".
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
-import { ScopeName } from './cross-domain-policies.ts';
 import { kind } from './kind.ts';
-import { name } from './names.ts';
+import { name, ScopeName } from './names.ts';
 import { MOST_GRANT_SECONDS } from './token-types.ts';
 
 /** The name of a trust domain, which is the `aud` of its tokens: a host name, or a URI that is no address of this server. */

@@ -73,9 +73,8 @@ type FieldOf<K extends InRealm> = Sections[K]['resource'] extends { field: infer
 type ElementOf<S extends { element: z.ZodType }> = S extends { secrets: readonly (infer F extends string)[] }
   ? Omit<z.infer<S['element']>, F> & { [K in F as `${K}KeyRef`]?: SecretKeyRef | undefined } & OutputOf<S>
   : z.infer<S['element']>;
-type OutputOf<S> = S extends { output: true }
-  ? { secretOutput?: SecretOutput | undefined; serviceAccounts?: ClientServiceAccounts | undefined }
-  : unknown;
+type OutputOf<S> = (S extends { output: true } ? { secretOutput?: SecretOutput | undefined } : unknown) &
+  (S extends { serviceAccounts: true } ? { serviceAccounts?: ClientServiceAccounts | undefined } : unknown);
 type ValueOf<S extends { element: z.ZodType; shape?: string }> = S extends {
   groups: { by: infer By extends string; list: infer List extends string };
 }
