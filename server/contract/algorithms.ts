@@ -7,7 +7,7 @@ export type SigningAlgorithm = z.infer<typeof SigningAlgorithm>;
 /** The default of keys and clients, and SAML's algorithm. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
-/** Algorithms that clients may sign with: assertions, request objects, DPoP proofs. */
+/** Algorithms that clients and other issuers may sign with: assertions, request objects, DPoP proofs, grants, security events. */
 export const ClientAlgorithm = z.enum([
   'RS256',
   'RS384',

@@ -41,7 +41,3 @@ export async function replaceWith(
     select aaguid, entry, ${number}::bigint, ${nextUpdate}::date from given
     on conflict (aaguid) do update set entry = excluded.entry, number = excluded.number, next_update = excluded.next_update`;
 }
-
-/** The certificates of a PEM file. */
-export const certificatesIn = (pem: string): string[] =>
-  pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { errorWords } from '../../../contract/error-words.ts';
 import { bySystem } from '../../../contract/events.ts';
+import { certificatesInPem } from '../../../crypto/pem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -54,7 +55,7 @@ export function authenticatorMetadataJob({
   async function read(): Promise<Metadata> {
     if (rootFile === undefined)
       return readMetadata(await blob(), { roots: await metadataRoots(), service: SERVICE, now: now() });
-    const roots = metadata.certificatesIn(await readFile(rootFile, 'utf8'));
+    const roots = certificatesInPem(await readFile(rootFile, 'utf8'));
     return readMetadata(await blob(), { roots, service: undefined, now: now() });
   }
 

@@ -6,6 +6,7 @@ import { createLocalJWKSet } from 'jose/jwks/local';
 import { compactVerify } from 'jose/jws/compact/verify';
 import { decodeJwt } from 'jose/jwt/decode';
 import { z } from 'zod';
+import { ClientAlgorithm } from '../../../contract/algorithms.ts';
 import { Confirmation } from '../../../domain/sender.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Outbound } from '../../../http/outbound.ts';
@@ -16,19 +17,6 @@ export const SKEW_SECONDS = 60;
 /** The longest life of another issuer's grant: its `jti` is remembered for so long. */
 const LONGEST_SECONDS = 3600;
 const MOST_CHARACTERS = 16 * 1024;
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 
 const text = z
   .string()
@@ -145,7 +133,9 @@ export function createAssertionKeys({
   async function isSigned(jwt: string, set: unknown): Promise<boolean> {
     const parsed = KeySet.safeParse(set);
     if (!parsed.success) return false;
-    return compactVerify(jwt, createLocalJWKSet(parsed.data as JSONWebKeySet), { algorithms: ALGORITHMS }).then(
+    return compactVerify(jwt, createLocalJWKSet(parsed.data as JSONWebKeySet), {
+      algorithms: ClientAlgorithm.options,
+    }).then(
       () => true,
       () => false,
     );

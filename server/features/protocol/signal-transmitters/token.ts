@@ -6,6 +6,7 @@ import { createLocalJWKSet } from 'jose/jwks/local';
 import { compactVerify } from 'jose/jws/compact/verify';
 import { decodeJwt } from 'jose/jwt/decode';
 import { z } from 'zod';
+import { ClientAlgorithm } from '../../../contract/algorithms.ts';
 import { DAY_SECONDS } from '../../../contract/durations.ts';
 import { type Signal, STREAM_UPDATED, signalOfUri, VERIFICATION } from '../../../contract/signals.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -31,19 +32,6 @@ const SKEW_SECONDS = 300;
 /** Tokens are remembered for longer, so that an old one is refused by its age and a younger one by its id. */
 export const LONGEST_SECONDS = 7 * DAY_SECONDS;
 const MOST_BYTES = 32 * 1024;
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 
 const text = z
   .string()
@@ -136,7 +124,7 @@ export function createSetVerification({ outbound, now }: { outbound: Pick<Outbou
       const parsed = KeySet.safeParse(keys);
       if (!parsed.success) return false;
       const set = createLocalJWKSet(parsed.data as JSONWebKeySet);
-      return compactVerify(jwt, set, { algorithms: ALGORITHMS }).then(
+      return compactVerify(jwt, set, { algorithms: ClientAlgorithm.options }).then(
         () => true,
         () => false,
       );

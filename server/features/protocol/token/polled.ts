@@ -16,15 +16,15 @@ import { judgePoll, judgePolledCode, type Wanted } from './judge.ts';
 
 export type PollingDeps = CodeDeps & { realmSql: RealmSql };
 /** The codes in sentences. */
-const DEVICES = 'The device code';
-const AUTH_REQ_ID = 'The auth_req_id';
+const THE_DEVICE_CODE = 'The device code';
+const THE_AUTH_REQ_ID = 'The auth_req_id';
 
 /** Issues the tokens of a backchannel request that the user has approved. */
 export const backchannelCodes = (deps: CodeDeps) =>
   createCodes<Wanted>(deps, {
     grantType: CIBA,
     table: codeTables.backchannel,
-    judge: (row, request) => judgePolledCode(row, request, AUTH_REQ_ID),
+    judge: (row, request) => judgePolledCode(row, request, THE_AUTH_REQ_ID),
   });
 
 function polledGrant<Body extends z.ZodObject>(
@@ -85,10 +85,10 @@ export const deviceGrant = (deps: PollingDeps): Grant<(typeof grantBodies)[typeo
     tokensFor: createCodes<Wanted>(deps, {
       grantType: DEVICE_CODE,
       table: codeTables.device,
-      judge: (row, request) => judgePolledCode(row, request, DEVICES),
+      judge: (row, request) => judgePolledCode(row, request, THE_DEVICE_CODE),
     }),
     prefix: 'svc_dc_',
-    what: DEVICES,
+    what: THE_DEVICE_CODE,
     codeOf: (given) => given.device_code,
   });
 
@@ -102,6 +102,6 @@ export const backchannelGrant = (deps: PollingDeps): Grant<(typeof grantBodies)[
     table: codeTables.backchannel,
     tokensFor: backchannelCodes(deps),
     prefix: 'svc_ba_',
-    what: AUTH_REQ_ID,
+    what: THE_AUTH_REQ_ID,
     codeOf: (given) => given.auth_req_id,
   });

@@ -7,6 +7,7 @@ import { trustDomainOf } from '../../../domain/workload-token.ts';
 import { isNoRealms } from '../../../http/own-addresses.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { joinPaths } from '../../../resource/items.ts';
+import { clientIn } from '../../../resource/one-for-client.ts';
 import type { Fields, Wanted } from '../../../resource/part.ts';
 
 const KIND = 'workloadIdentity';
@@ -61,11 +62,6 @@ function trustDomainFaults({ issuer, subject, jwksUri }: Fields): FieldError[] {
 
 const authenticates = ({ use }: Fields): boolean => use === 'authentication' || use === 'both';
 
-const clientOf = (fields: Fields | undefined): string[] => {
-  const clientId = fields?.clientId;
-  return typeof clientId === 'string' ? [clientId] : [];
-};
-
 export const workloadIdentityResource = (deps: ResourceDeps) =>
   declaredResource(
     workloadIdentity,
@@ -93,7 +89,7 @@ export const workloadIdentityResource = (deps: ResourceDeps) =>
       }),
       // Both clients: an administrator without a client's rights can't take over its credential, move one to it, or
       // delete one, which would lock the client out.
-      actsAs: ({ before, save }) => [...clientOf(before), ...clientOf(save)],
+      actsAs: ({ before, save }) => [...clientIn(before), ...clientIn(save)],
       // An identity that authenticates a client is worth the client's secret, which clients:write may replace.
       needs: ({ before = {}, save }) =>
         authenticates(before) || authenticates({ ...before, ...save }) ? ['clients:write'] : [],
