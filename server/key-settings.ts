@@ -1,5 +1,6 @@
 // The variables for the keys that seal what is stored: keys themselves, or their custodian (docs/keys.md). config.ts parses the environment.
 import { z } from 'zod';
+import { cloudKeySettings } from './key-settings-clouds.ts';
 import { number, wholeNumber } from './settings-numbers.ts';
 
 const key = z
@@ -21,7 +22,10 @@ export const keySettings = {
   SVC_MASTER_KEY_FILE: z.string().optional().describe('A file with this keyring, read again when it changes'),
   SVC_KEY_CUSTODIAN: z
     .string()
-    .regex(/^(pkcs11:(?!\/)|(hashivault|openbao):\/\/)/, 'must begin with pkcs11:, hashivault:// or openbao://')
+    .regex(
+      /^(pkcs11:(?!\/)|(hashivault|openbao|awskms|gcpkms|azurekeyvault):\/\/)/,
+      'must begin with pkcs11:, hashivault://, openbao://, awskms://, gcpkms:// or azurekeyvault://',
+    )
     .refine((uri) => URL.canParse(uri), 'must be an address as docs/keys.md has it')
     .optional()
     .describe('The custodian whose key wraps the data keys, which seal what is stored'),
@@ -51,6 +55,7 @@ export const keySettings = {
     .string()
     .regex(/^[\x21-\x7e]+$/)
     .optional(),
+  ...cloudKeySettings,
 };
 
 /** Each of these has the keys that seal what is stored, or gets them. */

@@ -10,13 +10,14 @@ import { createDataKeys, LOOK_MS } from './data-keys.ts';
 /** The pauses between tries at a start double up to this. */
 const LONGEST_PAUSE_MS = 10_000;
 
-async function openCustodian(uri: string, config: Config): Promise<Custodian> {
+async function openCustodian(uri: string, config: Config, now: () => Date): Promise<Custodian> {
   const { protocol } = new URL(uri);
   if (protocol === 'pkcs11:') return (await import('./drivers/pkcs11.ts')).openPkcs11(uri);
   const { openByHttp } = await import('./drivers/by-http.ts');
   return openByHttp(uri, {
     config,
     outboundTo: (hosts) => createOutbound({ allow: hosts, caFile: config.SVC_OUTBOUND_CA_FILE }),
+    now,
   });
 }
 
@@ -34,7 +35,7 @@ export async function openCustody(
   config: Config,
   { sql, ready, log, now, plain }: Deps,
 ): Promise<OpenKeyring> {
-  const custodian = await openCustodian(uri, config);
+  const custodian = await openCustodian(uri, config, now);
   const cacheMs = config.SVC_DATA_KEY_CACHE_SECONDS * 1000;
   const dataKeys = createDataKeys({ sql, custodian, plain: plain.current, now, cacheMs, log });
   try {

@@ -84,6 +84,17 @@ describe.skipIf(!assets.found)('the programs', () => {
     expect(await keysWith(...also)).toEqual([true, undefined, custodian, true]);
     expect(await keysWith('masterKey.source=custodian', ...also)).toEqual([false, undefined, custodian, false]);
     await expect(keysWith('masterKey.source=custodian')).rejects.toThrow('masterKey');
+    const clouds = {
+      'awskms://eu-central-1/alias/realmkeeper': 'AWS_ROLE_ARN=arn:aws:iam::111122223333:role/realmkeeper',
+      'gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/k': 'GOOGLE_APPLICATION_CREDENTIALS=/etc/google/key.json',
+      'azurekeyvault://example.vault.azure.net/keys/realmkeeper/1a': 'AZURE_CLIENT_ID=realmkeeper',
+    };
+    for (const [cloud, variable] of Object.entries(clouds)) {
+      const values = ['masterKey.source=custodian', `masterKey.custodian=${cloud}`, `server.env.${variable}`];
+      expect(await keysWith(...values)).toEqual([false, undefined, cloud, false]);
+    }
+    // a ConfigMap is no place for a secret
+    await expect(keysWith('server.env.AWS_SECRET_ACCESS_KEY=x')).rejects.toThrow('AWS_SECRET_ACCESS_KEY');
   });
 
   test('production: TLS to the database is checked, and the proxy is the one that was named', async () => {

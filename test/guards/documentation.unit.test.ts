@@ -19,11 +19,12 @@ const documents = [
     .map((name) => `docs/${name}`),
 ];
 const VARIABLE =
-  /\b(?:SVC_[A-Z0-9_]*[A-Z0-9]|DATABASE_URL|USER_REGISTRATION_ENABLED|KUBECONFIG|POD_NAMESPACE|NODE_ENV)\b/g;
+  /\b(?:SVC_[A-Z0-9_]*[A-Z0-9]|DATABASE_URL|USER_REGISTRATION_ENABLED|KUBECONFIG|POD_NAMESPACE|NODE_ENV|(?:AWS|AZURE)_[A-Z0-9_]*[A-Z0-9]|GOOGLE_APPLICATION_CREDENTIALS|GCE_METADATA_HOST|IDENTITY_(?:ENDPOINT|HEADER))\b/g;
 const variablesIn = (text: string): Set<string> => new Set(text.match(VARIABLE) ?? []);
 const readBy = [
   'server/config.ts',
   'server/key-settings.ts',
+  'server/key-settings-clouds.ts',
   'operator/config.ts',
   'quickstart/main.ts',
   'quickstart/secrets.ts',

@@ -7,6 +7,7 @@ export interface ByHttp {
   config: Config;
   /** Requests that may reach these hosts, private or not, and public addresses. */
   outboundTo(hosts: readonly string[]): Outbound;
+  now: () => Date;
 }
 
 export async function openByHttp(uri: string, deps: ByHttp): Promise<Custodian> {
@@ -14,6 +15,12 @@ export async function openByHttp(uri: string, deps: ByHttp): Promise<Custodian> 
     case 'hashivault:':
     case 'openbao:':
       return (await import('./vault.ts')).openVault(uri, deps);
+    case 'awskms:':
+      return (await import('./aws-kms.ts')).openAwsKms(uri, deps);
+    case 'gcpkms:':
+      return (await import('./google-kms.ts')).openGoogleKms(uri, deps);
+    case 'azurekeyvault:':
+      return (await import('./azure-key-vault.ts')).openAzureKeyVault(uri, deps);
     default:
       throw new Error(`SVC_KEY_CUSTODIAN: there is no driver for ${new URL(uri).protocol}//`);
   }

@@ -19,43 +19,67 @@ const Failure = z.object({
   Message: z.string().optional(),
 });
 
-function wordsOf(body: Buffer): string {
+/** What a failure says, and the code in which AWS names it. AWS's older interfaces answer in XML. */
+interface Said {
+  code: string;
+  words: string;
+}
+
+const inXml = (text: string, name: string): string => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1] ?? '';
+
+function saidIn(text: string): Said {
+  if (/^\s*</.test(text)) {
+    const code = inXml(text, 'Code');
+    return { code, words: [code, inXml(text, 'Message')].filter((word) => word !== '').join(': ') };
+  }
   try {
-    const said = Failure.parse(JSON.parse(body.toString()));
+    const said = Failure.parse(JSON.parse(text));
     const error = typeof said.error === 'string' ? said.error : said.error?.message;
-    const words = [said.__type, error, said.error_description, said.message ?? said.Message, ...(said.errors ?? [])];
-    return words
-      .flatMap((word) => word ?? [])
-      .join(': ')
-      .replaceAll(/\s+/g, ' ')
-      .slice(0, LONGEST_WORDS);
+    const code = said.__type?.replace(/^.*#/, '');
+    const words = [code, error, said.error_description, said.message ?? said.Message, ...(said.errors ?? [])];
+    return { code: code ?? '', words: words.flatMap((word) => word ?? []).join(': ') };
   } catch {
-    return '';
+    return { code: '', words: '' };
   }
 }
 
-/** Statuses after which the same request may succeed: overload, and a Vault that is sealed or a standby. */
-const isAway = (status: number): boolean => status >= 500 || status === 429 || status === 408;
+/** AWS names the parts of a request whose signature it refuses, and among them the session's token. */
+const withoutSecrets = (words: string, secrets: readonly string[]): string =>
+  secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, '***')), words);
+
+/** AWS says that it has no time with the status 400. */
+const BUSY = /^(Throttl|RequestThrottled|RequestLimitExceeded|TooManyRequests|IDPCommunicationError)/;
+
+/** Failures after which the same request may succeed: overload, and a Vault that is sealed or a standby. */
+const isAway = (status: number, code: string): boolean =>
+  status >= 500 || status === 429 || status === 408 || BUSY.test(code);
 
 export class Refused extends CustodianError {
   readonly status: number;
-  constructor(message: string, status: number) {
-    super(message, { away: isAway(status) });
+  /** AWS's name of the failure; empty elsewhere. */
+  readonly code: string;
+  constructor(message: string, status: number, code = '') {
+    super(message, { away: isAway(status, code) });
     this.status = status;
+    this.code = code;
   }
 }
 
+export interface Call {
+  method?: 'GET' | 'POST' | 'PUT';
+  headers?: Record<string, string>;
+  /** Text is sent as it is, and everything else as JSON. */
+  body?: unknown;
+  /** They are left out of the message if the answer repeats them. */
+  secrets?: readonly string[];
+}
+
 /** @throws CustodianError */
-export async function jsonCall<T>(
+export async function call(
   outbound: Outbound,
   url: string,
-  {
-    method = 'POST',
-    headers = {},
-    body,
-    answer,
-  }: { method?: 'GET' | 'POST' | 'PUT'; headers?: Record<string, string>; body?: unknown; answer: z.ZodType<T> },
-): Promise<T> {
+  { method = 'POST', headers = {}, body, secrets = [] }: Call,
+): Promise<Buffer> {
   const content = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
   const { host } = new URL(url);
   const got = await outbound
@@ -75,15 +99,32 @@ export async function jsonCall<T>(
       throw new CustodianError(`${host} can't be reached: ${errorWords(cause)}`, { away: true, cause });
     });
   if (got.status < 200 || got.status > 299) {
-    const words = wordsOf(got.body);
-    throw new Refused(`${host} answered ${got.status}${words === '' ? '' : `: ${words}`}`, got.status);
+    const { code, words } = saidIn(got.body.toString());
+    const shown = withoutSecrets(words, secrets).replaceAll(/\s+/g, ' ').slice(0, LONGEST_WORDS);
+    throw new Refused(`${host} answered ${got.status}${shown === '' ? '' : `: ${shown}`}`, got.status, code);
   }
+  return got.body;
+}
+
+/** @throws CustodianError */
+export async function jsonCall<T>(
+  outbound: Outbound,
+  url: string,
+  { answer, ...request }: Call & { answer: z.ZodType<T> },
+): Promise<T> {
+  const body = await call(outbound, url, request);
   try {
-    return answer.parse(JSON.parse(got.body.toString()));
+    return answer.parse(JSON.parse(body.toString()));
   } catch {
     // zod's and JSON's messages may quote the answer
-    throw new CustodianError(`${host} answered in another form than the protocol's`, { away: false });
+    throw otherForm(url);
   }
 }
+
+export const otherForm = (url: string): CustodianError =>
+  new CustodianError(`${new URL(url).host} answered in another form than the protocol's`, { away: false });
+
+/** The headers of a body that is a form; the body is the text of a URLSearchParams. */
+export const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 
 export const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));

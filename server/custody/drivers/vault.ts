@@ -1,11 +1,11 @@
 // HashiCorp Vault and OpenBao: the Transit secrets engine, which has the same HTTP interface in both.
 // hashivault://HOST[:PORT]/MOUNT/KEY. The server signs in by its Kubernetes service account (SVC_VAULT_ROLE), or by a token in a file.
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { loopbackHosts } from '../../contract/names.ts';
 import { type Custodian, CustodianError } from '../custodian.ts';
 import type { ByHttp } from './by-http.ts';
+import { secretIn } from './credentials.ts';
 import { base64, jsonCall, Refused } from './json-call.ts';
 
 const Encrypted = z.object({ data: z.object({ ciphertext: z.string().regex(/^vault:v\d+:/) }) });
@@ -13,15 +13,6 @@ const Decrypted = z.object({ data: z.object({ plaintext: base64 }) });
 const Login = z.object({ auth: z.object({ client_token: z.string().min(1), lease_duration: z.int() }) });
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
-
-async function secretIn(file: string, variable: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new CustodianError(`${variable}: ${file} can't be read`, { away: true, cause });
-  });
-  const secret = text.trim();
-  if (!/^[\x21-\x7e]+$/.test(secret)) throw new CustodianError(`${variable}: ${file} holds no token`, { away: true });
-  return secret;
-}
 
 /** `hashivault://vault.example.com:8200/transit/realmkeeper`, apart. @throws Error that names the variable */
 export function vaultPlace(uri: string): {

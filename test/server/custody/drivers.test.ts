@@ -28,6 +28,7 @@ const vault = (env: Record<string, string>) =>
   openVault(transit.uri, {
     config: parseConfig({ SVC_KEY_CUSTODIAN: transit.uri, ...env }),
     outboundTo: (hosts) => createOutbound({ allow: hosts }),
+    now: () => new Date(),
   });
 
 test('at OpenBao the server signs in by its service account, once, and again when its token was revoked', async () => {

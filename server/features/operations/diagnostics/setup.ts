@@ -92,8 +92,8 @@ function keyCustodian({ custodian, production }: SetUp) {
   if (!status) return ok('No custodian is configured: the master key is in the environment or in a file');
   if (status.fault)
     return (production ? failure : warning)(
-      `${status.custodian} has not answered since ${status.fault.since.toISOString()}: ${status.fault.message}`,
-      'Mend it before SVC_DATA_KEY_CACHE_SECONDS are over: then no secret can be read. docs/keys.md',
+      `${status.custodian} has failed since ${status.fault.since.toISOString()}: ${status.fault.message}`,
+      'Check its address, and the server’s credentials and rights there, before SVC_DATA_KEY_CACHE_SECONDS are over: then no secret can be read. docs/keys.md',
     );
   return ok(`${status.custodian} wraps ${count(status.keys, 'data key')}`);
 }
