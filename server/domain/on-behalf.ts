@@ -24,6 +24,18 @@ export const isFor = (
   { client_id: issuedTo, aud }: { client_id?: string | undefined; aud: string | readonly string[] },
 ): boolean => issuedTo === clientId || [aud].flat().some((one) => one === clientId || allowedResources.has(one));
 
+/** The client that the claim `may_act` names (RFC 8693 §4.4). */
+export const clientNamedBy = (claims: object): unknown => Object('may_act' in claims && claims.may_act).client_id;
+
+/**
+ * Whether the client may exchange the token. If `may_act` names a client, only that one may; otherwise the client that
+ * the token was issued to or is for.
+ */
+export function mayExchange(client: Parameters<typeof isFor>[0], claims: Parameters<typeof isFor>[1]): boolean {
+  const named = clientNamedBy(claims);
+  return named === undefined ? isFor(client, claims) : named === client.clientId;
+}
+
 /**
  * The scopes and resources that the new token may have.
  * @param agreed undefined: this client needs no consent

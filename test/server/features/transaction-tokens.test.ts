@@ -2,6 +2,7 @@
 // draft-ietf-oauth-transaction-tokens, and its security considerations (§14).
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE } from '../../../server/contract/oauth.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
@@ -23,7 +24,13 @@ beforeAll(async () => {
   await makeProvider(server);
   await server.admin.call(putSettings, { params, body: { resourceIndicators: [API] } });
   const grantTypes: ('client_credentials' | typeof TOKEN_EXCHANGE)[] = [TOKEN_EXCHANGE, 'client_credentials'];
-  const service = { secret: SECRET, grantTypes, allowedResources: [API], defaultClientScopes: [] };
+  const service = {
+    secret: SECRET,
+    grantTypes,
+    allowedResources: [API],
+    defaultClientScopes: [],
+    optionalClientScopes: ['email'],
+  };
   for (const clientId of ['gateway', 'orders', 'stranger']) await makeClient(server, REALM, { ...service, clientId });
   const scopes = { 'orders.place': ['email'], 'orders.read': ['email'], 'orders.pay': ['email', 'phone'] };
   const policy = { trustDomain: DOMAIN, scopes };
@@ -130,6 +137,32 @@ describe('a transaction token', () => {
   ])('has no context that is %s', async (context) => {
     expect(await refusal({ request_context: context })).toBe('invalid_request');
     expect(await refusal({ request_details: context })).toBe('invalid_request');
+  });
+
+  test('names the party that acts for the user, also when it is replaced', async () => {
+    const exchanged = await post(
+      server,
+      REALM,
+      'token',
+      { grant_type: TOKEN_EXCHANGE, subject_token: token, subject_token_type: ACCESS_TOKEN_TYPE, resource: API },
+      { authorization: basic('gateway') },
+    );
+    const subject_token = String(exchanged.body.access_token);
+    const { act } = claimsIn(subject_token);
+    expect(act).toMatchObject({ sub: 'gateway' });
+    const { body } = await ask({ subject_token, scope: 'orders.read' });
+    expect(claimsIn(body.access_token).act).toEqual(act);
+    expect(claimsIn((await replace(body.access_token)).body.access_token).act).toEqual(act);
+  });
+
+  test('is not had by a client that may not exchange the access token, by its may_act', async () => {
+    const { body: clients = [] } = await server.admin.call(listClients, { params, query: {} });
+    const id = clients.find(({ clientId }) => clientId === 'rp')?.id ?? '';
+    await server.admin.call(putClient, { params: { ...params, id }, body: { mayActClient: 'orders' } });
+    const subject_token = await accessToken();
+    expect(await refusal({ subject_token })).toBe('invalid_request');
+    expect(await refusal({ subject_token, scope: 'orders.read' }, 'orders')).toBe(200);
+    await server.admin.call(putClient, { params: { ...params, id }, body: { mayActClient: null } });
   });
 
   test('is no access token, and no credential', async () => {

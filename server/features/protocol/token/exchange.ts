@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { ACCESS_TOKEN_TYPE, grantBodies, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { badDetails, detailsCovered, detailsIn, typesOf } from '../../../domain/authorization-details.ts';
-import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../../domain/on-behalf.ts';
+import { clientNamedBy, mayExchange, readSubject, scopesOnBehalf, signedInOf } from '../../../domain/on-behalf.ts';
 import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
@@ -14,7 +14,6 @@ import { boundAs, isProven } from '../../../domain/sender.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import type { EventBatch } from '../../../events/batch.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
-import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { Claims, Tokens } from '../../configuration/issued-tokens/service.ts';
 import type { AuthorizationDetails } from '../authorization-details/service.ts';
@@ -26,17 +25,6 @@ type Call = GrantCall<z.output<Body>>;
 
 /** RFC 8693 §2.2.2: a faulty token is an invalid_request. */
 const invalid = (reason: string) => new OAuthError('invalid_request', 'A token is not valid here', { reason });
-
-const namesIn = ({ may_act: mayAct }: Claims): unknown => Object(mayAct).client_id;
-
-/**
- * Whether the client may exchange the token. If `may_act` names a client, only that one may; otherwise the client that
- * the token was issued to or is for.
- */
-function mayExchange(client: ClientView, claims: Claims): boolean {
-  const named = namesIn(claims);
-  return named === undefined ? isFor(client, claims) : named === client.clientId;
-}
 
 export function exchangeGrant({
   sql,
@@ -68,7 +56,7 @@ export function exchangeGrant({
     if (actor?.client_id !== client.clientId || actor.act !== undefined)
       throw invalid('the actor token is not this client’s');
     if (!isProven(actor, sender)) throw invalid('the actor token is bound to a key that was not proven');
-    if (isPersons(actor) && namesIn(subject) !== client.clientId)
+    if (isPersons(actor) && clientNamedBy(subject) !== client.clientId)
       throw invalid('the subject token’s may_act does not name this client');
     return { sub: actor.sub, exp: Math.min(subject.exp, actor.exp) };
   }

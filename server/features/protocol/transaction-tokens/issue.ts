@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { ACCESS_TOKEN_TYPE } from '../../../contract/oauth.ts';
 import { TXN_TOKEN_TYP, TXN_TOKEN_TYPE } from '../../../contract/token-types.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { isFor, readSubject } from '../../../domain/on-behalf.ts';
+import { mayExchange, readSubject } from '../../../domain/on-behalf.ts';
 import { userParty } from '../../../domain/party.ts';
 import { personOf } from '../../../domain/person.ts';
 import { isProven } from '../../../domain/sender.ts';
@@ -48,6 +48,8 @@ interface Transaction {
   until: number;
   gid: string | undefined;
   sid: string | undefined;
+  /** The party that acts for the user (RFC 8693 §4.1). */
+  act: unknown;
 }
 
 /** RFC 8693 §2.2.2: a faulty token is an invalid_request. */
@@ -61,7 +63,8 @@ export function createTxnTokens({ sql, tokens, subjects, settings, batch, now, n
   async function begun(call: Call, policy: store.TxnPolicyRow, trustDomain: string): Promise<Transaction> {
     const { realm, client, body, sender } = call;
     const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
-    if (!claims || !isFor(client, claims)) throw invalid('it is no access token that is this client’s, or for it');
+    if (!claims || !mayExchange(client, claims))
+      throw invalid('it is no access token that is this client’s, or for it');
     if (!isProven(claims, sender)) throw invalid('the access token is bound to a key that was not proven');
     const said = scopesIn(claims);
     const transaction = {
@@ -74,6 +77,7 @@ export function createTxnTokens({ sql, tokens, subjects, settings, batch, now, n
       until: claims.exp,
       gid: claims.gid,
       sid: claims.sid,
+      act: claims.act,
     };
     if (!isPersons(claims)) return { ...transaction, sub: claims.sub, user: undefined };
     const userId = subjects.find(realm, claims);
@@ -104,6 +108,7 @@ export function createTxnTokens({ sql, tokens, subjects, settings, batch, now, n
       until: claims.exp,
       gid: claims.gid,
       sid: claims.sid,
+      act: claims.act,
     };
   }
 
@@ -146,6 +151,7 @@ export function createTxnTokens({ sql, tokens, subjects, settings, batch, now, n
         rctx: of.rctx,
         gid: of.gid,
         sid: of.sid,
+        act: of.act,
       },
     );
     batch.record({
