@@ -3,6 +3,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
+import { createApplication, deleteApplication, putApplication } from '../../../server/contract/applications.ts';
 import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { createCrossDomainPolicy } from '../../../server/contract/cross-domain-policies.ts';
 import {
@@ -14,6 +15,7 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { createIdentityProvider } from '../../../server/contract/identity-providers.ts';
 import { ACCESS_TOKEN_TYPE, JWT_BEARER } from '../../../server/contract/oauth.ts';
 import type { Permission } from '../../../server/contract/permissions.ts';
+import { createRole } from '../../../server/contract/roles.ts';
 import { ID_JAG_TYPE } from '../../../server/contract/token-types.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, listUsers, putUser } from '../../../server/contract/users.ts';
@@ -239,6 +241,19 @@ describe('another issuer’s grant', () => {
     await trust({ identityProvider: null });
   });
 
+  test('gives no application to users without its roles, nor one that is switched off', async () => {
+    await server.admin.call(createRole, { params: there, body: { name: 'chatter' } });
+    const application = { params: { ...there, name: 'chat' } };
+    const body = { name: 'chat', clients: [THERE], roles: ['chatter'] };
+    await server.admin.call(createApplication, { params: there, body });
+    expect(await outcome(await grantOf())).toBe('invalid_grant');
+    await server.admin.call(importRealm, { params: there, body: { users: [{ username: 'ben', roles: ['chatter'] }] } });
+    expect(await outcome(await grantOf())).toBe(200);
+    await server.admin.call(putApplication, { ...application, body: { enabled: false } });
+    expect(await outcome(await grantOf())).toBe('invalid_grant');
+    await server.admin.call(deleteApplication, application);
+  });
+
   test('of a disabled trust is nothing', async () => {
     await trust({ enabled: false });
     expect(await outcome(await grantOf())).toBe('invalid_grant');
@@ -355,6 +370,34 @@ describe('a grant of this server', () => {
     const page = await person.open(`/realms/${REALM}/oauth2/logout?id_token_hint=${subject_token}`);
     expect(page.status).toBe(200);
     expect((await ask(server, { audience, subject_token })).body.error).toBe('invalid_request');
+  });
+
+  test('is for no ID token of a grant that outlived its session, and has ended', async () => {
+    const { body } = await signIn(server, { scope: 'openid offline_access' });
+    const subject_token = String(body.id_token);
+    expect(claimsIn(subject_token).sid).toBeUndefined();
+    expect((await ask(server, { audience, subject_token })).status).toBe(200);
+    await post(server, REALM, 'revoke', { token: String(body.refresh_token) }, { authorization: basic('wiki') });
+    expect((await ask(server, { audience, subject_token })).body.error).toBe('invalid_request');
+  });
+
+  test('is not had by a client to which the user does not agree, or agrees no more', async () => {
+    const { body: clients = [] } = await server.admin.call(listClients, { params: here, query: { q: 'wiki' } });
+    const params = { ...here, id: clients[0]?.id ?? '' };
+    await server.admin.call(putClient, { params, body: { consentRequired: true } });
+    expect((await ask(server, { audience, subject_token: idToken })).body.error).toBe('invalid_grant');
+    await server.admin.call(putClient, { params, body: { consentRequired: false } });
+    expect((await ask(server, { audience, subject_token: idToken })).status).toBe(200);
+  });
+
+  test('is not had for an application that is switched off', async () => {
+    const application = { params: { ...here, name: 'wiki' } };
+    await server.admin.call(createApplication, {
+      params: here,
+      body: { name: 'wiki', clients: ['wiki'], enabled: false },
+    });
+    expect((await ask(server, { audience, subject_token: idToken })).body.error).toBe('invalid_grant');
+    await server.admin.call(deleteApplication, application);
   });
 
   test('is not redeemed where it was issued', async () => {

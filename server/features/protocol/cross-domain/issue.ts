@@ -6,6 +6,7 @@
 import type { z } from 'zod';
 import { ID_JAG_TYP, ID_JAG_TYPE, JWT_GRANT_TYP } from '../../../contract/token-types.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { useFault } from '../../../domain/application-use.ts';
 import { badDetails, typesOf } from '../../../domain/authorization-details.ts';
 import { userParty } from '../../../domain/party.ts';
 import { type Person, personOf } from '../../../domain/person.ts';
@@ -104,6 +105,10 @@ export function createIssuing({ sql, tokens, subjects, settings, clients, batch,
     if (!row?.enabled) throw unusable('the user is gone or disabled');
     if (row.actions.length > 0) throw unusable(`the user has required actions: ${row.actions.join(' ')}`);
     const person = personOf(row);
+    const outside = useFault(client.application, person);
+    if (outside !== undefined) throw unusable(outside);
+    if (client.consentRequired && !(await store.hasAgreed(sql, realm, { userId: person.id, client: client.id })))
+      throw unusable('the user has not agreed to the client, or agrees no more');
     if (!isMember(person, policy)) throw unusable('the user has none of the policy’s groups and roles');
     demandSignIn(about, policy, now());
     const resources = among(policy.resources, target.resources);

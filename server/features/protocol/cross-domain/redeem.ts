@@ -7,6 +7,7 @@ import type { jwtBearerBody } from '../../../contract/oauth.ts';
 import { grantIdOf, newRefreshToken } from '../../../crypto/refresh-token.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
+import { useFault } from '../../../domain/application-use.ts';
 import { beginAssertedGrant } from '../../../domain/asserted-grants.ts';
 import { badDetails, detailsCovered, typesOf } from '../../../domain/authorization-details.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -122,6 +123,8 @@ export function createRedeeming(deps: RedeemDeps) {
     const { granted, wanted } = await detailsOf(call, trust, claims);
 
     const person = personOf(user);
+    const outside = useFault(client.application, person);
+    if (outside !== undefined) throw invalid(outside);
     const familyId = newId();
     const at = now();
     const signedIn = {

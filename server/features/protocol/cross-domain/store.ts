@@ -131,3 +131,24 @@ export async function liveGrant(
       and (f.session_id is null or (${sessionLives(cutoffs)}))`;
   return row;
 }
+
+/** Whether a grant of the client that began with this sign-in of the user, and outlives sessions, is in force. */
+export const hasLiveGrant = async (
+  sql: Sql,
+  realm: string,
+  { userId, client, authTime, now }: { userId: string; client: string; authTime: number; now: Date },
+): Promise<boolean> =>
+  (
+    await sql`
+      select from refresh_family
+      where realm_id = ${realm} and user_id = ${userId} and client = ${client} and session_id is null and revoked_at is null
+        and expires_at > ${now} and grant_data @> ${JSON.stringify({ openid: true, authTime })}::jsonb limit 1`
+  ).length > 0;
+
+/** Whether the user agrees to the client. */
+export const hasAgreed = async (
+  sql: Sql,
+  realm: string,
+  { userId, client }: { userId: string; client: string },
+): Promise<boolean> =>
+  (await sql`select from consent where realm_id = ${realm} and user_id = ${userId} and client = ${client}`).length > 0;

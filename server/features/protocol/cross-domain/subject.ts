@@ -5,7 +5,7 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { ID_JAG_TYPE, ID_TOKEN_TYPE, REFRESH_TOKEN_TYPE } from '../../../contract/token-types.ts';
 import { parseRefreshToken } from '../../../crypto/refresh-token.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { isFor, signedInOf } from '../../../domain/on-behalf.ts';
+import { mayExchange, signedInOf } from '../../../domain/on-behalf.ts';
 import { isProven, type Sender } from '../../../domain/sender.ts';
 import { cutoffsOf } from '../../../domain/session.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
@@ -59,7 +59,12 @@ export function createSubjectReader({
       throw invalid('it is no ID token of this realm');
     if (claims.aud !== client.clientId) throw invalid('the ID token is another client’s');
     if (claims.act !== undefined) throw invalid('another party acts for the user');
-    return { userId: found(realm, claims), ...signedInOf(claims) };
+    const userId = found(realm, claims);
+    // Without a session it belongs to a grant that outlives sessions.
+    const ofGrant = { userId, client: client.id, authTime: claims.auth_time, now: now() };
+    if (claims.sid === undefined && !(await store.hasLiveGrant(sql, realm, ofGrant)))
+      throw invalid('the grant of the ID token has ended');
+    return { userId, ...signedInOf(claims) };
   }
 
   async function ofRefreshToken({ realm, client, settings, body }: Presented): Promise<GrantSubject> {
@@ -76,9 +81,7 @@ export function createSubjectReader({
   async function ofAccessToken({ realm, client, body, sender }: Presented): Promise<GrantSubject> {
     const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
     if (!claims || !isPersons(claims)) throw invalid('it is no access token of a user of this realm');
-    const named: unknown = Object(claims.may_act).client_id;
-    if (named === undefined ? !isFor(client, claims) : named !== client.clientId)
-      throw invalid('the access token is neither the client’s nor for it');
+    if (!mayExchange(client, claims)) throw invalid('the access token is neither the client’s nor for it');
     if (!isProven(claims, sender)) throw invalid('the access token is bound to a key that was not proven');
     if (claims.act !== undefined) throw invalid('another party acts for the user');
     const { sid: _, ...signedIn } = signedInOf(claims);
