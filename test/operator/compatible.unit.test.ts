@@ -87,12 +87,22 @@ const neverApplied = new Set([
   '.spec.agents[].expiresAt: maximum fell',
 ]);
 
+/** The same values as before or more, said in another way. */
+const saidAnew = new Set([
+  // Lengths that the pattern had itself.
+  '.spec.agents[].scopes[] has another pattern',
+  '.spec.agents[].scopes[]: minLength rose',
+  '.spec.agents[].scopes[]: maxLength fell',
+  // White space before it is taken, too.
+  '.spec.identityProviders[].config.signingCertificates[] has another pattern',
+]);
+
 test.each([...renderCrds()])('%s takes whatever the first release took', (file, yaml) => {
   const first = readFileSync(path.join(import.meta.dirname, 'fixtures/crds-0.1.0', path.basename(file)), 'utf8');
   const was = schemaOf(first, 'v1alpha1');
   expect(was).toBeDefined();
   const all = was && [...broken(was, schemaOf(yaml, 'v1alpha1'), '')];
-  expect(all?.filter((one) => !neverApplied.has(one))).toEqual([]);
+  expect(all?.filter((one) => !neverApplied.has(one) && !saidAnew.has(one))).toEqual([]);
 });
 
 test.each<[string, object, object]>([
