@@ -43,8 +43,11 @@ export async function consoleIsBuilt(baseUrl: string): Promise<void> {
   while ((await fetch(`${baseUrl}/admin/console/`)).status === 503) await sleep(BUILD_POLL_MS);
   built = baseUrl;
 }
-/** A page that still changes is looked at again until then: a fault that stays is found all the same. */
-const SETTLED_MS = 5000;
+/**
+ * A page that still changes is looked at again until then, such as one of whose buttons a toast hides a part for six seconds. A fault
+ * that stays is found all the same.
+ */
+const SETTLED_MS = 15_000;
 /** Tells what hangs from what is slow. */
 const PATIENCE_MS = 45_000;
 const ADMIN: Credentials = { username: 'admin', password: ADMIN_PASSWORD };
