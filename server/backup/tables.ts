@@ -1,5 +1,7 @@
-// Which tables a realm's backup holds. Each table of realms is named here once (test/guards/backup-tables.test.ts), so that a new one is
-// decided on.
+// Which tables a realm's backup holds. Each table of realms but that of a kind of the configuration is named here once
+// (test/guards/backup-tables.test.ts), so that a new one is decided on.
+import { declaredKinds } from '../contract/declared-kinds.ts';
+import type { KindOf } from '../contract/kind.ts';
 
 /** How a table stands in a backup: always, with sessions, with history, or never. */
 const all = ['always', 'sessions', 'history', 'never'] as const;
@@ -28,8 +30,12 @@ const lists: Record<Part, string> = {
 };
 const parts = new Map(all.flatMap((part) => lists[part].split(/\s+/).map((name): [string, Part] => [name, part])));
 
+/** A kind of the configuration needs no decision. */
+const kinds = new Set(Object.values<KindOf>(declaredKinds).map(({ table }) => table));
+
 /** Undefined: nobody has decided on this table. */
-export const partOf = (table: string): Part | undefined => parts.get(table);
+export const partOf = (table: string): Part | undefined =>
+  parts.get(table) ?? (kinds.has(table) ? 'always' : undefined);
 
 /** Every table that is decided on. */
 export const decided = (): string[] => [...parts.keys()];
