@@ -11,6 +11,7 @@ import {
   type Flow,
   Jar,
   nonceIn,
+  proofKeys,
   proofs,
   signed,
   signIn,
@@ -188,7 +189,9 @@ const fapi2: Flow = async (wire, index, { realm: options, baseUrl = '' }) => {
     const said = { iss: bank.clientId, sub: bank.clientId, aud: issuer, jti: randomUUID(), iat, exp: iat + 60 };
     return signed({ alg: 'ES256', kid: bank.kid, typ: 'JWT' }, said, key);
   };
-  const proofOf = { par: proofs(`${issuer}/oauth2/par`), token: proofs(`${issuer}/oauth2/token`) };
+  // The key of the pushed request's proof is the one that the code is bound to (RFC 9449 §10.1).
+  const keys = proofKeys();
+  const proofOf = { par: proofs(`${issuer}/oauth2/par`, keys), token: proofs(`${issuer}/oauth2/token`, keys) };
   let nonce: string | undefined;
   const send = async (endpoint: keyof typeof proofOf, form: Record<string, string>): Promise<WireAnswer> => {
     const client = {

@@ -178,11 +178,14 @@ export function signed(header: object, claims: object, key: KeyObject): string {
   return `${said}.${sign('sha256', Buffer.from(said), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }
 
+export interface ProofKeys {
+  privateKey: KeyObject;
+  publicKey: KeyObject;
+}
+export const proofKeys = (): ProofKeys => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
 /** RFC 9449: each proof is used once, so a connection makes many by a key of its own. */
-export function proofs(htu: string): (nonce?: string) => string {
-  const { privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject } = generateKeyPairSync('ec', {
-    namedCurve: 'P-256',
-  });
+export function proofs(htu: string, { privateKey, publicKey }: ProofKeys = proofKeys()): (nonce?: string) => string {
   const head = { typ: 'dpop+jwt', alg: 'ES256', jwk: publicKey.export({ format: 'jwk' }) };
   return (nonce) => {
     const iat = Math.floor(Date.now() / 1000);
