@@ -15,43 +15,50 @@ import type { Grant } from './grant.ts';
 import { judgePoll, judgePolledCode, type Wanted } from './judge.ts';
 
 export type PollingDeps = CodeDeps & { realmSql: RealmSql };
-/** The codes in sentences. */
-const THE_DEVICE_CODE = 'The device code';
-const THE_AUTH_REQ_ID = 'The auth_req_id';
+
+interface PolledCode {
+  grantType: GrantType;
+  table: Fragment;
+  prefix: TokenPrefix;
+  /** The code in a sentence. */
+  what: string;
+}
+const device: PolledCode = {
+  grantType: DEVICE_CODE,
+  table: codeTables.device,
+  prefix: 'svc_dc_',
+  what: 'The device code',
+};
+const backchannel: PolledCode = {
+  grantType: CIBA,
+  table: codeTables.backchannel,
+  prefix: 'svc_ba_',
+  what: 'The auth_req_id',
+};
+
+const codesOf = (deps: CodeDeps, { grantType, table, what }: PolledCode) =>
+  createCodes<Wanted>(deps, { grantType, table, judge: (row, request) => judgePolledCode(row, request, what) });
 
 /** Issues the tokens of a backchannel request that the user has approved. */
-export const backchannelCodes = (deps: CodeDeps) =>
-  createCodes<Wanted>(deps, {
-    grantType: CIBA,
-    table: codeTables.backchannel,
-    judge: (row, request) => judgePolledCode(row, request, THE_AUTH_REQ_ID),
-  });
+export const backchannelCodes = (deps: CodeDeps) => codesOf(deps, backchannel);
 
 function polledGrant<Body extends z.ZodObject>(
   deps: PollingDeps,
+  polled: PolledCode,
   {
-    grantType,
     body,
     clientAuth,
     allowedTo,
-    table,
-    tokensFor,
-    prefix,
-    what,
     codeOf,
   }: {
-    grantType: GrantType;
     body: Body;
     clientAuth: 'proof' | 'any';
     allowedTo?: (client: ClientView) => boolean;
-    table: Fragment;
-    tokensFor: ReturnType<typeof createCodes<Wanted>>;
-    prefix: TokenPrefix;
-    /** The code in a sentence. */
-    what: string;
     codeOf(given: z.output<Body>): string;
   },
 ): Grant<Body> {
+  const { grantType, table, prefix, what } = polled;
+  const tokensFor = codesOf(deps, polled);
   return {
     grantType,
     body,
@@ -77,31 +84,17 @@ function polledGrant<Body extends z.ZodObject>(
 }
 
 export const deviceGrant = (deps: PollingDeps): Grant<(typeof grantBodies)[typeof DEVICE_CODE]> =>
-  polledGrant(deps, {
-    grantType: DEVICE_CODE,
+  polledGrant(deps, device, {
     body: grantBodies[DEVICE_CODE],
     clientAuth: 'any',
-    table: codeTables.device,
-    tokensFor: createCodes<Wanted>(deps, {
-      grantType: DEVICE_CODE,
-      table: codeTables.device,
-      judge: (row, request) => judgePolledCode(row, request, THE_DEVICE_CODE),
-    }),
-    prefix: 'svc_dc_',
-    what: THE_DEVICE_CODE,
     codeOf: (given) => given.device_code,
   });
 
 export const backchannelGrant = (deps: PollingDeps): Grant<(typeof grantBodies)[typeof CIBA]> =>
-  polledGrant(deps, {
-    grantType: CIBA,
+  polledGrant(deps, backchannel, {
     body: grantBodies[CIBA],
     clientAuth: 'proof',
     // CIBA §11: a client that gets its tokens pushed may not poll.
     allowedTo: ({ grantTypes, tokensArePushed }) => grantTypes.has(CIBA) && !tokensArePushed,
-    table: codeTables.backchannel,
-    tokensFor: backchannelCodes(deps),
-    prefix: 'svc_ba_',
-    what: THE_AUTH_REQ_ID,
     codeOf: (given) => given.auth_req_id,
   });
