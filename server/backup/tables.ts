@@ -8,16 +8,14 @@ const all = ['always', 'sessions', 'history', 'never'] as const;
 export type Part = (typeof all)[number];
 
 const lists: Record<Part, string> = {
-  always: `realm admin_grant admin_role admin_role_client admin_role_group agent application application_client
-    application_role authorization_detail_type authorization_service captcha claim client client_registration client_role
-    client_scope client_scope_claim client_scope_link client_use consent credential cross_domain_policy cross_domain_trust
-    directory directory_group directory_password directory_person first_administrator flow flow_execution group_member
-    group_role held_object hold identity_link identity_provider initial_access_token invitation known_device lockout
-    managed_object manager message_template message_text messaging_provider organization organization_domain
-    organization_member password_history protocol_mapper push_token realm_encryption_key realm_key realm_user role
-    role_composite saml_client saml_consent scim_group scim_link scim_link_member scim_target scim_target_state scim_token
-    scim_user signal_connection signal_person signal_receiver signal_source signal_stream signal_stream_subject
-    signal_transmitter transaction_token_policy uma_resource uma_share user_group user_role webhook workload_identity`,
+  always: `realm admin_grant admin_role_client admin_role_group application_client application_role authorization_service
+    client_registration client_role client_scope_claim client_scope_link client_use consent credential
+    directory_group directory_password directory_person first_administrator flow flow_execution group_member
+    group_role held_object hold identity_link initial_access_token invitation known_device lockout managed_object
+    manager organization_domain organization_member password_history push_token realm_encryption_key realm_key
+    realm_user role_composite saml_consent scim_group scim_link scim_link_member scim_target_state scim_token
+    scim_user signal_connection signal_person signal_source signal_stream signal_stream_subject uma_resource
+    uma_share user_role`,
   sessions: 'session session_client refresh_family revoked_token provider_session provider_token saml_session',
   // The chain over the log begins anew in the realm that is restored: its blocks name positions of one installation.
   history: 'event statistic sign_in_history applied_plan',
@@ -37,5 +35,5 @@ const kinds = new Set(Object.values<KindOf>(declaredKinds).map(({ table }) => ta
 export const partOf = (table: string): Part | undefined =>
   parts.get(table) ?? (kinds.has(table) ? 'always' : undefined);
 
-/** Every table that is decided on. */
+/** Every table that is named here. */
 export const decided = (): string[] => [...parts.keys()];
