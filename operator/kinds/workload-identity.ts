@@ -27,7 +27,7 @@ export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
       clientId,
       scopes: scopes?.join(' '),
       enabled,
-      // What a guest declares must not change when it is left out.
+      // Declared for guests, too: an omitted field could be changed by hand.
       use: context.guest ? 'exchange' : use,
       singleUse,
       // false even if the client gets admin roles later

@@ -21,7 +21,7 @@ const Issuer = z
   .max(2048)
   .refine((s) => !s.includes('\0'), 'must not contain NUL');
 
-/** What a workload identity is for. */
+/** The purpose of a workload identity: its tokens are exchanged, they authenticate a client, or both. */
 export const WorkloadUse = z.enum(['exchange', 'authentication', 'both']);
 
 /** Space-delimited scope tokens, RFC 6749 §3.3. */

@@ -18,7 +18,7 @@ export class KeysUnavailable extends Error {
 const asKeyring = (given: Keyring | readonly Buffer[]): Keyring =>
   'current' in given ? given : { current: () => given };
 
-/** What follows from the keys, made again only if these have changed. @throws what `make` throws, and KeysUnavailable */
+/** A value that `make` derives from the keys; it is made again only if these have changed. @throws what `make` throws, and KeysUnavailable */
 export function derivedFrom<T>(given: Keyring | readonly Buffer[], make: (keys: readonly Buffer[]) => T): () => T {
   const keyring = asKeyring(given);
   let last: { keys: readonly Buffer[]; made: T } | undefined;
